@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use retort::bundle::{Digest, ExtractorName};
 use retort::graph::Extraction;
-use retort::runtime::host::{By, Host, Promotion, Quotas, ServeError, Tenant, TenantHandle};
+use retort::runtime::{By, Host, Promotion, Quotas, ServeError, Tenant, TenantHandle};
 use retort::runtime::{Decision, ExtractError};
 use retort::sandbox::Blame;
 use retort::{Coded as _, Limits, Pipeline, Store};

@@ -78,6 +78,17 @@ fn every_way_to_fail_has_a_case() {
     ]);
     // Nor has it to do with what is read and written around it.
     seen.extend(["stream_unreadable", "stream_unwritable"]);
+    // What a host refuses, and what its tenants are told, has the tests of hosts.
+    seen.extend([
+        "not_served",
+        "queue_full",
+        "quota_exceeded",
+        "tenant_exists",
+        "tenant_gone",
+        "tenant_unknown",
+        "version_not_promoted",
+        "version_set_aside",
+    ]);
     let missing: Vec<&&str> = listed.difference(&seen).collect();
     assert!(missing.is_empty(), "no case ends in {missing:?}");
 }

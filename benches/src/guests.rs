@@ -13,8 +13,14 @@ const EMPTY_RESULT: u64 = (EMPTY_AT as u64) << 32 | EMPTY.len() as u64;
 
 /// A guest of one function's body, which has `$block` and `$size` and some locals, and ends with a result.
 fn guest(pages: u32, max_pages: u32, body: &str) -> Inspected {
+    let wasm = compile_text(&text(pages, max_pages, body)).expect("it is written well");
+    inspect(&wasm, &StructuralLimits::default()).expect("it is admitted")
+}
+
+/// The same as text.
+fn text(pages: u32, max_pages: u32, body: &str) -> String {
     let data = EMPTY.replace('"', "\\\"");
-    let text = format!(
+    format!(
         r#"(module
             (memory (export "memory") {pages} {max_pages})
             (func (export "retort_buffer") (param i32) (result i32) (i32.const 4096))
@@ -25,9 +31,7 @@ fn guest(pages: u32, max_pages: u32, body: &str) -> Inspected {
                 {body})
             (data (i32.const {EMPTY_AT}) "{data}")
             (@custom "retort" "{{\"abi\":1,\"function\":\"f\",\"event_types\":[\"e\"],\"inputs\":[{{\"path\":[\"text\"],\"as\":\"json\"}}]}}"))"#
-    );
-    let wasm = compile_text(&text).expect("it is written well");
-    inspect(&wasm, &StructuralLimits::default()).expect("it is admitted")
+    )
 }
 
 /// Adds up its block, byte for byte: nothing but a loop.
@@ -76,6 +80,8 @@ pub enum Attack {
     Stack,
     /// Returns the largest result that there may be, valid up to its last bytes.
     Flood,
+    /// Traps at once for events without a `text`, and declines the others.
+    Moody,
 }
 
 /// A hostile guest.
@@ -84,6 +90,13 @@ pub enum Attack {
 /// Never: the guests are the same each time.
 #[must_use]
 pub fn hostile(attack: Attack) -> Inspected {
+    let wasm = compile_text(&hostile_text(attack)).expect("it is written well");
+    inspect(&wasm, &StructuralLimits::default()).expect("it is admitted")
+}
+
+/// The same as text, for events of the type `e`.
+#[must_use]
+pub fn hostile_text(attack: Attack) -> String {
     let body = match attack {
         Attack::Stall => "(loop $forever (br $forever)) (unreachable)".to_owned(),
         Attack::Memory => format!(
@@ -96,6 +109,10 @@ pub fn hostile(attack: Attack) -> Inspected {
             16 << 20
         ),
         Attack::Trap => "(unreachable)".to_owned(),
+        Attack::Moody => format!(
+            "(if (i32.eqz (i32.load8_u (i32.add (local.get $block) (i32.const 8)))) (then (unreachable)))
+            (i64.const {EMPTY_RESULT})"
+        ),
         Attack::Stack => "(drop (call $again (local.get $block))) (unreachable)".to_owned(),
         // The head of a result and then one string without an end: the host has to read all of it to know.
         Attack::Flood => format!(
@@ -110,5 +127,5 @@ pub fn hostile(attack: Attack) -> Inspected {
     };
     let (pages, most) =
         if matches!(attack, Attack::Memory | Attack::Flood) { (1, 256) } else { (1, 1) };
-    guest(pages, most, &body)
+    text(pages, most, &body)
 }

@@ -2,9 +2,11 @@
 //!
 //! The events are those of the shared corpora where they lie beside the checkout, else those of the examples.
 
+pub mod bundles;
 pub mod by_hand;
 pub mod dataset;
 pub mod guests;
 pub mod native;
+pub mod resident;
 pub mod turns;
 pub mod whole;

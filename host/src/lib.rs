@@ -146,8 +146,7 @@ pub use bundle::{Accepted, Bundle, Pipeline, PipelineError, Store};
 pub use diagnostics::Coded;
 pub use evidence::{EventSchema, Rule, Samples, Task};
 pub use graph::GraphSpec;
-pub use runtime::Registry;
-pub use runtime::host::Host;
+pub use runtime::{Host, Registry};
 pub use sandbox::{Limits, RunError, RunOutcome, Runner, TenantPolicy};
 
 #[cfg(doctest)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use retort::bundle::{Contents, RECORD_FILE, Versions};
 use retort::plan;
 use retort::render::{self, compile, compile_text};
-use retort::runtime::host::{Answer, Breaker, Notice};
+use retort::runtime::{Answer, Breaker, Notice};
 
 /// What the nodes of results are.
 const GRAPH: &[u8] = br#"{"entities": [{"name": "Order", "key_columns": ["key"],

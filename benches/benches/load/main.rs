@@ -5,8 +5,6 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are what this prints")]
 
-mod bundles;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -14,6 +12,8 @@ use std::time::Instant;
 use retort::runtime::{Dispatched, Dispatcher};
 use retort::sandbox::{Cache, Options};
 use retort::{Bundle, Pipeline, Registry};
+use retort_benches::bundles;
+use retort_benches::resident::resident;
 use serde::{Deserialize, Serialize};
 
 /// How often each way is tried; the fastest counts, for the machine is shared.
@@ -80,7 +80,7 @@ fn main() {
 fn table(count: usize) {
     let root = tempfile::tempdir().expect("a directory");
     let (bundles, cache) = (root.path().join("bundles"), root.path().join("cache"));
-    bundles::make(&bundles, count);
+    bundles::make(&bundles, 0..count);
     println!("{count} bundles");
     println!(
         "  {:32}{:>11}{:>12}{:>13}{:>14}{:>15}{:>16}",
@@ -163,7 +163,7 @@ fn run(task: &Task) -> Found {
     found.start = start.elapsed().as_secs_f64();
     found.open_bytes = resident().saturating_sub(before);
     assert!(registry.failures().is_empty(), "{:?}", registry.failures().first());
-    let events = bundles::events(registry.bundles());
+    let events = bundles::events(0..registry.bundles());
     let mut dispatcher = Dispatcher::new(&registry);
     let mut pass = || {
         let start = Instant::now();
@@ -184,12 +184,4 @@ fn cache(directory: &Path) -> Cache {
     let mut cache = Cache::new(directory);
     cache.max_bytes = CACHE_BYTES;
     cache
-}
-
-/// Bytes of this process that are in memory and in no file.
-fn resident() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap_or_default();
-    let kib = line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok());
-    kib.unwrap_or_default() * 1024
 }

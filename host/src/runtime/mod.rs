@@ -8,6 +8,8 @@
 //! [`run_with_fallback`] holds an event's result to a graph spec, drops what is wrong with it, and asks another extractor where
 //! nothing is left. [`Wiring`] does so for the bundles of a registry, each with a fallback of its event type.
 //!
+//! A [`Host`] serves events of many tenants: it finds their bundles, takes up what is activated, and shares its workers out.
+//!
 //! It knows bundles, graphs and the sandbox, and nothing of how plans are written.
 
 mod bundle_graph;
@@ -19,7 +21,7 @@ mod extracted;
 mod extractors;
 mod fallback;
 mod graph_check;
-pub mod host;
+mod host;
 mod outputs;
 mod registry;
 mod serve;
@@ -37,6 +39,10 @@ pub use error::StreamError;
 pub use extracted::Extracted;
 pub use extractors::Extractors;
 pub use fallback::{Claims, Decided, Decision, Extract, ExtractError, run_with_fallback};
+pub use host::{
+    Account, Answer, Breaker, By, Happened, Host, HostBuilder, HostError, Notice, Promotion, Quota,
+    Quotas, ServeError, ShadowReport, Tenant, TenantHandle, VersionStatus,
+};
 pub use outputs::Progress;
 pub use registry::Registry;
 pub use source::{StreamInput, StreamPosition};

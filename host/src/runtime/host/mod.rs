@@ -1,53 +1,4 @@
 //! A host for many tenants: their bundles, named and versioned, with fallbacks, quotas and fairness.
-//!
-//! A [`Host`] has one engine and some workers; each [`Tenant`] has bundles, a policy, quotas and fallbacks of its own, and can be added,
-//! changed and removed while others are served. Its [`TenantHandle`] takes events: [on the caller's thread](TenantHandle::run), or by the
-//! [workers](TenantHandle::submit), which share their time out between the tenants.
-//!
-//! ```
-//! use retort::Host;
-//! use retort::runtime::host::{By, Tenant};
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let bundles = tempfile::tempdir()?;
-//! let host = Host::builder().on_notice(|notice| eprintln!("{notice:?}")).build()?;
-//! let acme = host.add("acme", Tenant::default().directory(bundles.path()))?;
-//!
-//! let answer = acme.run(br#"{"event_type": "order_placed", "content": {"id": "A-7"}}"#)?;
-//! assert_eq!(answer.by, By::Nobody);
-//! assert_eq!(acme.account().summary.unrouted, 1);
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! # What serves an event
-//! The active version of the extractor that declares its type. A result is held to the graph spec of its bundle, and what doesn't fit is
-//! dropped from it. Where the version fails, or nothing of its result fits, the tenant's [fallback](Tenant::fallback) of the type is asked.
-//! A version that fails too often is [set aside](Breaker): the version before it has its events, or the fallback, and it is tried again
-//! later, with one event at a time. What happens to versions is [told](HostBuilder::on_notice).
-//!
-//! # Fairness
-//! Each tenant whose events wait has the same share of the workers' time, by its [weight](Tenant::weight), and pays for what its events took.
-//! Who has used up their share has what the others leave, and never the last worker: one of several is kept for short events of tenants that haven't. So a
-//! tenant's waits depend on what it uses itself. Quotas are held besides: by [`run`](TenantHandle::run) with an error that says when to come
-//! again, by [`submit`](TenantHandle::submit) by waiting. An event that was begun ends by itself, at its deadline at the latest.
-//!
-//! # What is known of it
-//! [Accounts](Account) by tenant and version, [notices](Notice), traces, and metrics of the `metrics` facade, none of which hold anything of
-//! an event:
-//!
-//! | metric | kind | labels | what |
-//! |---|---|---|---|
-//! | `retort_events_total` | counter | `tenant` | events that were begun |
-//! | `retort_results_total` | counter | `tenant` | results that aren't empty |
-//! | `retort_rejects_total` | counter | `tenant`, `code` | events without an answer |
-//! | `retort_refused_total` | counter | `tenant`, `code` | events that weren't begun |
-//! | `retort_fallbacks_total` | counter | `tenant` | answers of fallbacks |
-//! | `retort_event_bytes_total` | counter | `tenant` | bytes of events |
-//! | `retort_fuel_total` | counter | `tenant` | units of fuel |
-//! | `retort_event_seconds` | histogram | `tenant` | for how long a thread was busy with an event |
-//! | `retort_versions_total` | counter | `tenant`, `what` | what happened to versions, by [`Happened::as_str`] |
-//! | `retort_resident_bytes` | gauge | | native code and instances, when some of them were given up |
 
 mod account;
 mod answer;
@@ -87,8 +38,58 @@ use shared::Shared;
 use state::TenantState;
 use turns::Lane;
 
-/// Serves the events of many tenants. See the [module](self).
+/// Serves the events of many tenants: their bundles, named and versioned, with fallbacks, quotas and fairness.
 ///
+/// It has one engine and some workers; each [`Tenant`] has bundles, a policy, quotas and fallbacks of its own, and can be added,
+/// changed and removed while others are served. Its [`TenantHandle`] takes events: [on the caller's thread](TenantHandle::run), or by the
+/// [workers](TenantHandle::submit), which share their time out between the tenants.
+///
+/// ```
+/// use retort::Host;
+/// use retort::runtime::{By, Tenant};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let bundles = tempfile::tempdir()?;
+/// let host = Host::builder().on_notice(|notice| eprintln!("{notice:?}")).build()?;
+/// let acme = host.add("acme", Tenant::default().directory(bundles.path()))?;
+///
+/// let answer = acme.run(br#"{"event_type": "order_placed", "content": {"id": "A-7"}}"#)?;
+/// assert_eq!(answer.by, By::Nobody);
+/// assert_eq!(acme.account().summary.unrouted, 1);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # What serves an event
+/// The active version of the extractor that declares its type. A result is held to the graph spec of its bundle, and what doesn't fit is
+/// dropped from it. Where the version fails, or nothing of its result fits, the tenant's [fallback](Tenant::fallback) of the type is asked.
+/// A version that fails too often is [set aside](Breaker): the version before it has its events, or the fallback, and it is tried again
+/// later, with one event at a time. What happens to versions is [told](HostBuilder::on_notice).
+///
+/// # Fairness
+/// Each tenant whose events wait has the same share of the workers' time, by its [weight](Tenant::weight), and pays for what its events took.
+/// Who has used up their share has what the others leave, and never the last worker: one of several is kept for short events of tenants that haven't. So a
+/// tenant's waits depend on what it uses itself. Quotas are held besides: by [`run`](TenantHandle::run) with an error that says when to come
+/// again, by [`submit`](TenantHandle::submit) by waiting. An event that was begun ends by itself, at its deadline at the latest.
+///
+/// # What is known of it
+/// [Accounts](Account) by tenant and version, [notices](Notice), traces, and metrics of the `metrics` facade, none of which hold anything of
+/// an event:
+///
+/// | metric | kind | labels | what |
+/// |---|---|---|---|
+/// | `retort_events_total` | counter | `tenant` | events that were begun |
+/// | `retort_results_total` | counter | `tenant` | results that aren't empty |
+/// | `retort_rejects_total` | counter | `tenant`, `code` | events without an answer |
+/// | `retort_refused_total` | counter | `tenant`, `code` | events that weren't begun |
+/// | `retort_fallbacks_total` | counter | `tenant` | answers of fallbacks |
+/// | `retort_event_bytes_total` | counter | `tenant` | bytes of events |
+/// | `retort_fuel_total` | counter | `tenant` | units of fuel |
+/// | `retort_event_seconds` | histogram | `tenant` | for how long a thread was busy with an event |
+/// | `retort_versions_total` | counter | `tenant`, `what` | what happened to versions, by [`Happened::as_str`] |
+/// | `retort_resident_bytes` | gauge | | native code and instances, when some of them were given up |
+///
+/// # Its end
 /// When it is dropped, events that wait are refused, and those that have begun end by themselves.
 #[derive(Debug)]
 pub struct Host {

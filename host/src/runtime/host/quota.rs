@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Example
 /// ```
-/// use retort::runtime::host::Quotas;
+/// use retort::runtime::Quotas;
 ///
 /// let quotas: Quotas = serde_json::from_str(r#"{"events": 500, "concurrent": 2}"#)?;
 /// assert_eq!(quotas.events.map(u64::from), Some(500));
@@ -31,6 +31,9 @@ pub struct Quotas {
     /// Units of fuel a second. An event that fails is charged a unit for each nanosecond that it took: its counter is lost with its
     /// instance.
     pub fuel: Option<NonZeroU64>,
+    /// Milliseconds a second for which threads are busy with its events, all of them together: what fuel doesn't count, as memory that the
+    /// system has to bring in, is in it.
+    pub busy_ms: Option<NonZeroU64>,
     /// Rejected events a second: beyond that none is taken, so that nobody fills the host's logs.
     pub rejects: Option<NonZeroU64>,
     /// Events at one time.
@@ -51,6 +54,8 @@ pub enum Quota {
     Bytes,
     /// Units of fuel a second.
     Fuel,
+    /// Milliseconds a second for which threads are busy.
+    BusyMs,
     /// Rejected events a second.
     Rejects,
     /// Events at one time.
@@ -65,6 +70,7 @@ impl Quota {
             Self::Events => "events",
             Self::Bytes => "bytes",
             Self::Fuel => "fuel",
+            Self::BusyMs => "busy_ms",
             Self::Rejects => "rejects",
             Self::Concurrent => "concurrent",
         }
@@ -77,6 +83,7 @@ impl fmt::Display for Quota {
             Self::Events => "events a second",
             Self::Bytes => "bytes of events a second",
             Self::Fuel => "units of fuel a second",
+            Self::BusyMs => "milliseconds of threads a second",
             Self::Rejects => "rejected events a second",
             Self::Concurrent => "events at one time",
         })
@@ -140,6 +147,7 @@ impl Meter {
             (Quota::Events, quotas.events),
             (Quota::Bytes, quotas.bytes),
             (Quota::Fuel, quotas.fuel),
+            (Quota::BusyMs, quotas.busy_ms),
             (Quota::Rejects, quotas.rejects),
         ];
         let buckets = rates.iter().filter_map(|(quota, rate)| Some((*quota, (*rate)?)));
@@ -177,23 +185,28 @@ impl Meter {
         if let Some(exceeded) = exceeded {
             return Err(exceeded);
         }
-        self.charge(Quota::Events, 1);
-        self.charge(Quota::Bytes, bytes as u64);
+        self.charge(Quota::Events, 1.0);
+        self.charge(Quota::Bytes, bytes as f64);
         self.running += 1;
         Ok(())
     }
 
-    /// Ends an event that took so much fuel.
-    pub(super) fn end(&mut self, fuel: u64, is_rejected: bool) {
+    /// Ends an event that took so much fuel and time.
+    pub(super) fn end(&mut self, fuel: u64, time: Duration, is_rejected: bool) {
         self.running = self.running.saturating_sub(1);
-        self.charge(Quota::Fuel, fuel);
-        self.charge(Quota::Rejects, u64::from(is_rejected));
+        self.pay(fuel, time);
+        self.charge(Quota::Rejects, f64::from(u8::from(is_rejected)));
     }
 
-    /// Of what is run beside events.
-    pub(super) fn charge(&mut self, quota: Quota, used: u64) {
+    /// Pays for an event, or for what was run beside one.
+    pub(super) fn pay(&mut self, fuel: u64, time: Duration) {
+        self.charge(Quota::Fuel, fuel as f64);
+        self.charge(Quota::BusyMs, 1e3 * time.as_secs_f64());
+    }
+
+    fn charge(&mut self, quota: Quota, used: f64) {
         for bucket in self.buckets.iter_mut().filter(|it| it.quota == quota) {
-            bucket.left -= used as f64;
+            bucket.left -= used;
         }
     }
 }
@@ -218,7 +231,7 @@ mod tests {
         while now < Duration::from_secs(60) {
             match meter.begin(10, now) {
                 Ok(()) => {
-                    meter.end(3, false);
+                    meter.end(3, Duration::ZERO, false);
                     served += 1;
                 }
                 Err(Exceeded { quota, until, .. }) => {
@@ -235,11 +248,22 @@ mod tests {
     fn what_an_event_took_too_much_is_paid_before_the_next_one() {
         let mut meter = Meter::new(&quotas(), Duration::ZERO);
         assert_eq!(meter.begin(10, Duration::ZERO), Ok(()));
-        meter.end(6_000, false);
+        meter.end(6_000, Duration::ZERO, false);
         let until = meter.begin(10, Duration::ZERO).map_err(|it| (it.quota, it.allowed, it.until));
         assert_eq!(until, Err((Quota::Fuel, 1_000, Some(Duration::from_millis(5_001)))));
         assert!(meter.begin(10, Duration::from_millis(4_990)).is_err());
         assert_eq!(meter.begin(10, Duration::from_millis(5_001)), Ok(()));
+    }
+
+    #[test]
+    fn time_that_fuel_does_not_count_is_counted() {
+        let mut quotas = quotas();
+        quotas.busy_ms = NonZeroU64::new(50);
+        let mut meter = Meter::new(&quotas, Duration::ZERO);
+        assert_eq!(meter.begin(10, Duration::ZERO), Ok(()));
+        meter.end(1, Duration::from_millis(150), false);
+        let until = meter.begin(10, Duration::ZERO).map_err(|it| (it.quota, it.until));
+        assert_eq!(until, Err((Quota::BusyMs, Some(Duration::from_millis(2_001)))));
     }
 
     #[test]
@@ -249,7 +273,7 @@ mod tests {
         assert_eq!(meter.begin(1, Duration::ZERO), Ok(()));
         let third = meter.begin(1, Duration::ZERO).map_err(|it| (it.quota, it.until));
         assert_eq!(third, Err((Quota::Concurrent, None)));
-        meter.end(0, false);
+        meter.end(0, Duration::ZERO, false);
         assert_eq!(meter.begin(1, Duration::ZERO), Ok(()));
     }
 
@@ -257,7 +281,7 @@ mod tests {
     fn other_quotas_forgive_nothing() {
         let mut meter = Meter::new(&quotas(), Duration::ZERO);
         assert_eq!(meter.begin(10, Duration::ZERO), Ok(()));
-        meter.end(6_000, false);
+        meter.end(6_000, Duration::ZERO, false);
         meter.change(&quotas(), Duration::from_secs(1));
         assert!(meter.begin(10, Duration::from_secs(4)).is_err());
         meter.change(&Quotas::default(), Duration::from_secs(4));

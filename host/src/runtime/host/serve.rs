@@ -268,7 +268,8 @@ impl TenantState {
             shadow.version.note(&account);
             serde_json::from_slice(&made?.json).ok()
         });
-        self.charge_fuel(fuel_of(fuel, own.is_none(), started.elapsed()));
+        let time = started.elapsed();
+        self.pay(fuel_of(fuel, own.is_none(), time), time);
         shadow.count(served, own);
     }
 }

@@ -13,7 +13,7 @@ use super::breaker::{Change, Turn};
 use super::error::{HostError, ServeError};
 use super::meters::Meters;
 use super::notice::{Happened, Notice};
-use super::quota::{Exceeded, Meter, Quota};
+use super::quota::{Exceeded, Meter};
 use super::settings::{Claim, Settings};
 use super::shadow::Shadow;
 use super::shared::Shared;
@@ -154,7 +154,7 @@ impl TenantState {
 
     /// Ends an event that was begun.
     pub(super) fn end(&self, account: &Account, fuel: u64) {
-        locked(&self.meter).end(fuel, !account.summary.rejects.is_empty());
+        locked(&self.meter).end(fuel, account.time, !account.summary.rejects.is_empty());
         locked(&self.account).add(account);
         self.meters.note(account);
         self.require_residency();
@@ -198,8 +198,9 @@ impl TenantState {
         ServeError::Gone { tenant: self.name.to_string() }
     }
 
-    pub(super) fn charge_fuel(&self, fuel: u64) {
-        locked(&self.meter).charge(Quota::Fuel, fuel);
+    /// Pays for what was run beside an event.
+    pub(super) fn pay(&self, fuel: u64, time: Duration) {
+        locked(&self.meter).pay(fuel, time);
     }
 
     pub(super) fn account(&self) -> Account {

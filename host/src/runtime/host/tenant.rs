@@ -22,7 +22,7 @@ const QUEUE_BYTES: usize = 4 << 20;
 /// ```
 /// use retort::TenantPolicy;
 /// use retort::graph::Extraction;
-/// use retort::runtime::host::Tenant;
+/// use retort::runtime::Tenant;
 ///
 /// let tenant = Tenant::default()
 ///     .directory("bundles/acme")

@@ -1,5 +1,6 @@
-//! Many bundles in a directory.
+//! Many bundles in directories.
 
+use std::ops::Range;
 use std::path::Path;
 
 use retort::bundle::{Contents, Versions};
@@ -15,8 +16,12 @@ fn event_type(number: usize) -> String {
     format!("type.{number}")
 }
 
-/// An event for each of so many bundles.
-pub(super) fn events(bundles: usize) -> Vec<String> {
+/// An event for each of the bundles of these numbers.
+///
+/// # Panics
+/// Where the examples aren't there.
+#[must_use]
+pub fn events(numbers: Range<usize>) -> Vec<String> {
     let events = EXAMPLES.map(|example| {
         let plan: Value = serde_json::from_str(&read(example, "plan.json")).expect("a plan");
         let types = plan["event_type"].as_array().cloned();
@@ -30,7 +35,7 @@ pub(super) fn events(bundles: usize) -> Vec<String> {
         event["event_type"] = json!(event_type(number));
         event.to_string()
     };
-    (0..bundles).map(event).collect()
+    numbers.map(event).collect()
 }
 
 fn read(example: &str, file: &str) -> String {
@@ -38,11 +43,14 @@ fn read(example: &str, file: &str) -> String {
     std::fs::read_to_string(folder.join(file)).expect("an example")
 }
 
-/// Puts so many into a directory, each of a type of its own, and therefore with a module of its own.
-pub(super) fn make(root: &Path, bundles: usize) {
+/// Puts those of these numbers into a directory, each of a type of its own, and therefore with a module of its own.
+///
+/// # Panics
+/// Where the examples aren't there, or the directory can't be written.
+pub fn make(root: &Path, numbers: Range<usize>) {
     let store = Store::open(root).expect("a directory");
     let examples = EXAMPLES.map(Example::read);
-    for number in 0..bundles {
+    for number in numbers {
         examples[number % examples.len()].put(&store, number);
     }
 }
