@@ -6,8 +6,8 @@ use std::sync::Arc;
 use criterion::{Criterion, criterion_group, criterion_main};
 use retort::bundle::Bundle;
 use retort::graph::{Extraction, ValidateOptions};
-use retort::runtime::{Decision, Wiring, run_with_fallback};
-use retort::{GraphSpec, Limits, Pipeline, Registry, Samples, Store, Task};
+use retort::runtime::{Decision, Tenant, Wiring, run_with_fallback};
+use retort::{GraphSpec, Host, Limits, Pipeline, Registry, Samples, Store, Task};
 
 const PLAN: &str = r#"{"event_type": "order", "target_entity_name": "Order", "function_name": "orders",
     "key_field": {"property_name": "id", "source_path": ["content", "id"]},
@@ -67,6 +67,19 @@ fn fallback(criterion: &mut Criterion) {
             bencher.iter(|| black_box(extractors.extract(black_box(event)).is_ok()));
         });
     }
+    let host = Host::builder().pipeline(pipeline.clone()).build().expect("a host");
+    let tenant = Tenant::default().bundle(&stored.path).fallback("order", none);
+    let tenant = host.add("tenant", tenant).expect("a tenant");
+    for _ in 0..1_000 {
+        assert!(tenant.run(events[0]).is_ok_and(|answer| answer.version().is_some()));
+    }
+    group.bench_function("tenant of a host", |bencher| {
+        bencher.iter(|| black_box(tenant.run(black_box(events[0])).is_ok()));
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    group.bench_function("tenant of a host, submitted", |bencher| {
+        bencher.iter(|| black_box(runtime.block_on(tenant.submit(black_box(events[0]))).is_ok()));
+    });
     // What the check costs where nothing is known of a result: it is read as data, and validated.
     group.bench_function("read and validated", |bencher| {
         bencher.iter(|| {

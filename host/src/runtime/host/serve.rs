@@ -73,6 +73,7 @@ impl TenantState {
             Err(error) => _ = account.summary.rejects.insert(error.code(), 1),
         }
         self.end(&account, fuel_of(account.summary.fuel, answer.is_err(), time));
+        self.require_residency(&settings);
         Served { answer, shadow: shadow.map(|shadow| (shadow, settings)) }
     }
 
@@ -185,7 +186,7 @@ impl TenantState {
         let projected = runner.project(event);
         let is_of_type = event_type.is_certain || runner.is_of_type(event, event_type.text);
         if projected.is_err() || !is_of_type {
-            version.keep(&ready, runner, self.most_idle());
+            version.keep(&ready, runner, self.most_idle);
             self.judge(settings, version, turn, None);
             return match projected {
                 Err(error) => Ran::NoEvent(error),
@@ -193,7 +194,7 @@ impl TenantState {
             };
         }
         let made = self.made(&mut runner, &ready, settings, event);
-        version.keep(&ready, runner, self.most_idle());
+        version.keep(&ready, runner, self.most_idle);
         let mut account = Account { time: started.elapsed(), ..Account::default() };
         account.summary.events = 1;
         account.summary.bytes = event.len() as u64;
@@ -257,7 +258,7 @@ impl TenantState {
                 Ok(()) => self.made(&mut runner, &ready, settings, event).ok(),
                 Err(_) => None,
             };
-            shadow.version.keep(&ready, runner, self.most_idle());
+            shadow.version.keep(&ready, runner, self.most_idle);
             let mut account = Account { time: started.elapsed(), ..Account::default() };
             account.summary.events = 1;
             account.summary.bytes = event.len() as u64;

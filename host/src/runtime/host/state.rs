@@ -10,6 +10,7 @@ use tracing::info;
 
 use super::account::Account;
 use super::breaker::{Change, Turn};
+use super::clock::Clock;
 use super::error::{HostError, ServeError};
 use super::meters::Meters;
 use super::notice::{Happened, Notice};
@@ -33,6 +34,10 @@ pub(super) struct TenantState {
     pub(super) name: Arc<str>,
     pub(super) lane: Lane,
     pub(super) shared: Weak<Shared>,
+    clock: Clock,
+    /// How many instances of a version are kept at most, and how many bytes of all tenants.
+    pub(super) most_idle: usize,
+    most_resident: Option<u64>,
     settings: RwLock<Arc<Settings>>,
     /// Who changes the settings has this.
     changing: Mutex<()>,
@@ -74,6 +79,9 @@ impl TenantState {
         Ok(Self {
             lane,
             shared: Arc::downgrade(shared),
+            clock: shared.clock,
+            most_idle: shared.most_idle,
+            most_resident: shared.most_resident,
             settings: RwLock::new(Arc::new(settings)),
             changing: Mutex::default(),
             meter,
@@ -157,7 +165,6 @@ impl TenantState {
         locked(&self.meter).end(fuel, account.time, !account.summary.rejects.is_empty());
         locked(&self.account).add(account);
         self.meters.note(account);
-        self.require_residency();
     }
 
     /// Ends an event of so many bytes that was begun, and whose serving has panicked.
@@ -216,11 +223,7 @@ impl TenantState {
     }
 
     pub(super) fn now(&self) -> Duration {
-        self.shared.upgrade().map_or(Duration::ZERO, |shared| shared.clock.now())
-    }
-
-    pub(super) fn most_idle(&self) -> usize {
-        self.shared.upgrade().map_or(1, |shared| shared.most_idle)
+        self.clock.now()
     }
 
     /// Something that reads the type of events, if there is one at hand.
@@ -240,15 +243,16 @@ impl TenantState {
     }
 
     /// Gives up what was used the longest ago, where more is resident than may.
-    fn require_residency(&self) {
-        let settings = self.settings();
+    pub(super) fn require_residency(&self, settings: &Settings) {
         if let Some(most) = settings.tenant.quotas.resident_bytes
             && self.resident() > most.get()
         {
             let versions = self.versions().into_iter().map(|version| (None, version)).collect();
             self.give_up(versions, most.get(), || self.resident());
         }
-        if let Some(shared) = self.shared.upgrade() {
+        if self.most_resident.is_some_and(|most| self.residency.host.load(Ordering::Relaxed) > most)
+            && let Some(shared) = self.shared.upgrade()
+        {
             shared.require_residency(self);
         }
     }
