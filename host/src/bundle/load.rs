@@ -23,10 +23,10 @@ use crate::render::compile::compile_text;
 pub struct Expect<'a> {
     /// The fingerprint, compared as it is written; `None` takes any.
     pub fingerprint: Option<&'a str>,
-    /// Fingerprints of which it has to be one; `None` takes any. It is how a directory of several bundles is pinned.
+    /// Fingerprints of which it has to be one, as [`Digest`]s; `None` takes any. It is how a directory of several bundles is pinned.
     pub any_of: Option<&'a [Digest]>,
     /// Event types that the bundle must declare. It may declare more; `None` asks for none.
-    pub event_types: Option<&'a [String]>,
+    pub event_types: Option<&'a [&'a str]>,
 }
 
 impl Expect<'_> {
@@ -58,7 +58,7 @@ impl Expect<'_> {
             .event_types
             .unwrap_or_default()
             .iter()
-            .find(|expected| !manifest.event_types().contains(expected));
+            .find(|expected| !manifest.event_types().iter().any(|it| it == *expected));
         if let Some(missing) = missing {
             let detail = format!(
                 "expected event type `{}`, the manifest declares {}",

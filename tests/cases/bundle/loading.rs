@@ -159,9 +159,12 @@ fn named(text: &str) -> Vec<(String, Case)> {
 fn check(case: Case) {
     let stored = stored_of(&case.given);
     let fingerprint = case.given.expected_fingerprint.as_deref().map(repeated);
+    let event_types = case.given.expected_event_types.as_ref();
+    let event_types: Option<Vec<&str>> =
+        event_types.map(|types| types.iter().map(String::as_str).collect());
     let expect = Expect {
         fingerprint: fingerprint.as_deref(),
-        event_types: case.given.expected_event_types.as_deref(),
+        event_types: event_types.as_deref(),
         ..Expect::default()
     };
     let gate = TestGate::default();

@@ -112,11 +112,9 @@ impl Accepted {
         let fingerprint = contents.fingerprint();
         let path = store.path_of(fingerprint);
         let text = fingerprint.to_string();
-        let expect = Expect {
-            fingerprint: Some(&text),
-            event_types: Some(section.event_types()),
-            any_of: None,
-        };
+        let event_types: Vec<&str> = section.event_types().iter().map(String::as_str).collect();
+        let expect =
+            Expect { fingerprint: Some(&text), event_types: Some(&event_types), any_of: None };
         // Its module has just passed the gates, so that its bytes are the same is all there is to know.
         let same_bytes = SameBytes(module);
         let whole = || {
