@@ -32,6 +32,9 @@ impl Default for Breaker {
     }
 }
 
+/// For how long others wait for what a trial comes to: it is lost where its thread has panicked.
+const TRIAL: Duration = Duration::from_secs(60);
+
 /// Whether a version has an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
@@ -62,7 +65,8 @@ pub(super) enum Standing {
         spells: u32,
         /// How many trials went well.
         passed: u32,
-        is_tried: bool,
+        /// Since when it is tried.
+        tried: Option<Duration>,
     },
 }
 
@@ -71,8 +75,10 @@ impl Standing {
     pub(super) fn turn(&mut self, now: Duration) -> Turn {
         match self {
             Self::New | Self::Serving { .. } => Turn::Serves,
-            Self::SetAside { until, is_tried, .. } if now >= *until && !*is_tried => {
-                *is_tried = true;
+            Self::SetAside { until, tried, .. }
+                if now >= *until && tried.is_none_or(|at| now >= at.saturating_add(TRIAL)) =>
+            {
+                *tried = Some(now);
                 Turn::Tried
             }
             Self::SetAside { .. } => Turn::SetAside,
@@ -97,8 +103,8 @@ impl Standing {
     ) -> Option<Change> {
         let spell = Duration::from_millis(breaker.set_aside_ms);
         match (&mut *self, turn) {
-            (Self::SetAside { until, spells, passed, is_tried }, Turn::Tried) => {
-                *is_tried = false;
+            (Self::SetAside { until, spells, passed, tried }, Turn::Tried) => {
+                *tried = None;
                 match went_well {
                     None => None,
                     Some(true) => {
@@ -150,7 +156,7 @@ impl Standing {
             return change;
         }
         let until = now.saturating_add(Duration::from_millis(breaker.set_aside_ms));
-        *self = Self::SetAside { until, spells: 1, passed: 0, is_tried: false };
+        *self = Self::SetAside { until, spells: 1, passed: 0, tried: None };
         Change::SetAside { until }
     }
 
@@ -160,7 +166,7 @@ impl Standing {
             return None;
         }
         let until = now.saturating_add(spell);
-        *self = Self::SetAside { until, spells: 1, passed: 0, is_tried: false };
+        *self = Self::SetAside { until, spells: 1, passed: 0, tried: None };
         Some(Change::SetAside { until })
     }
 }
@@ -225,6 +231,9 @@ mod tests {
         assert_eq!(standing.turn(secs(1)), Turn::Tried);
         assert_eq!(standing.note(&BREAKER, Turn::Tried, None, secs(1)), None);
         assert_eq!(standing.turn(secs(1)), Turn::Tried);
+        // So is one of which nothing is heard.
+        assert_eq!(standing.turn(secs(60)), Turn::SetAside);
+        assert_eq!(standing.turn(secs(61)), Turn::Tried);
     }
 
     #[test]
