@@ -96,6 +96,18 @@ fn what_another_extractor_serves_is_not_taken_from_it() {
     assert_eq!(run(&project).code, 2, "nothing is served");
     assert_eq!(project.retort(["bundles", "activate", "out", &other]).code, 0);
     assert_ne!(serving(&project), version(&first));
+    // Or it gives way in the same step.
+    let wanted = format!("read_order@{}", version(&first));
+    let ended = project.retort(["bundles", "activate", "out", &wanted]);
+    assert!(ended.code == 2 && ended.stderr.contains("error[event_type_taken]: "), "{ended:?}");
+    let ended = project.retort(["bundles", "activate", "out", &wanted, "--replace"]);
+    let said =
+        format!("read_order: nothing -> {}\nread_otherwise: gave way\n", &version(&first)[..12]);
+    assert_eq!((ended.code, ended.stdout), (0, said));
+    assert_eq!(serving(&project), version(&first));
+    let ended = project.retort(["bundles", "activate", "out", &other, "--replace", "--json"]);
+    assert_eq!(report(&ended)["retired"], serde_json::json!(["read_order"]));
+    assert_ne!(serving(&project), version(&first));
 }
 
 #[test]

@@ -77,7 +77,9 @@ struct ShowArgs {
 
 /// Serve this version from now on
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  retort bundles activate bundles read_order@3f0c12")]
+#[command(
+    after_help = "Examples:\n  retort bundles activate bundles read_order@3f0c12\n  retort bundles activate bundles orders@77ab03 --replace"
+)]
 struct ActivateArgs {
     /// Directory of bundles
     #[arg(value_name = "DIR")]
@@ -85,6 +87,9 @@ struct ActivateArgs {
     /// The extractor, and the digits that its version begins with, four at least
     #[arg(value_name = "NAME@VERSION")]
     wanted: String,
+    /// Retire other extractors that serve an event type of it, in the same step
+    #[arg(long)]
+    replace: bool,
     #[command(flatten)]
     output: JsonArg,
 }
@@ -139,10 +144,11 @@ pub(super) fn main(args: &BundlesArgs) -> CommandResult {
     match &args.command {
         BundlesCommand::List(args) => list(args),
         BundlesCommand::Show(args) => show(args),
-        BundlesCommand::Activate(ActivateArgs { dir, wanted, output }) => {
+        BundlesCommand::Activate(ActivateArgs { dir, wanted, replace, output }) => {
             let (name, version) = wanted.split_once('@').unwrap_or((wanted, ""));
-            switch(dir, name, *output, |store, name, now| {
-                store.activate(name, version, now, "retort bundles activate")
+            switch(dir, name, *output, |store, name, now| match replace {
+                true => store.replace(name, version, now, "retort bundles activate --replace"),
+                false => store.activate(name, version, now, "retort bundles activate"),
             })
         }
         BundlesCommand::Rollback(NameArgs { dir, name, output }) => {

@@ -36,6 +36,8 @@ pub struct Switched {
     pub before: Vec<Digest>,
     /// Those that are served now.
     pub after: Vec<Digest>,
+    /// The other extractors that gave way, in the order of their names.
+    pub retired: Vec<ExtractorName>,
 }
 
 /// What was added to a directory.
@@ -78,12 +80,7 @@ impl Store {
             let path = |it: (String, Manifest, String)| self.root.join(it.0);
             others.colliding = colliding.into_iter().map(path).collect();
             if others.colliding.is_empty() {
-                for (found, unnamed, _) in &before {
-                    let (version, name) = (found.parse::<Digest>().ok(), unnamed.name());
-                    let rest = record.current(&name).iter().filter(|it| Some(**it) != version);
-                    let rest = Activation::new(rest.copied().collect(), storing.at, &storing.by);
-                    record.activate(&name, rest);
-                }
+                give_way(&mut record, &before, storing.at, &storing.by);
                 let versions = self.versions_with(&record, version, &manifest);
                 let activation = Activation::new(versions, storing.at, &storing.by);
                 let switched = self.switch(&mut record, &name, activation)?;
@@ -118,6 +115,34 @@ impl Store {
         self.switch(&mut record, name, Activation::new(versions, at, by))
     }
 
+    /// Serves this version as [`activate`](Self::activate) does, and what else is served of its event types no more, in one step.
+    ///
+    /// # Errors
+    /// As for [`activate`](Self::activate): a bundle that isn't named by its fingerprint gives no event type away.
+    pub fn replace(
+        &self,
+        name: &ExtractorName,
+        version: &str,
+        at: jiff::Timestamp,
+        by: &str,
+    ) -> Result<Switched, BundleError> {
+        let _lock = self.lock()?;
+        let (mut record, _) = self.record(at)?;
+        let (version, manifest) = self.find(&record, name, version)?;
+        let claimants = self.claimants(&record, name, &manifest)?;
+        give_way(&mut record, &claimants, at, by);
+        self.require_free(&record, name, &manifest)?;
+        let before = record.current(name).to_vec();
+        let versions = self.versions_with(&record, version, &manifest);
+        if record.activate(name, Activation::new(versions, at, by)) || !claimants.is_empty() {
+            self.write(&record)?;
+        }
+        let mut retired: Vec<_> = claimants.iter().map(|(_, other, _)| other.name()).collect();
+        retired.sort_unstable();
+        retired.dedup();
+        Ok(Switched { before, after: record.current(name).to_vec(), retired })
+    }
+
     /// Serves of an extractor what was served of it before, and before that if it is done once more.
     ///
     /// # Errors
@@ -142,7 +167,7 @@ impl Store {
         }
         record.roll_back(name, at, by);
         self.write(&record)?;
-        Ok(Switched { before, after })
+        Ok(Switched { before, after, retired: Vec::new() })
     }
 
     /// Serves nothing of an extractor any more. Its versions stay, and [`roll_back`](Self::roll_back) brings back what was served.
@@ -188,7 +213,7 @@ impl Store {
         if record.activate(name, activation) {
             self.write(record)?;
         }
-        Ok(Switched { before, after: record.current(name).to_vec() })
+        Ok(Switched { before, after: record.current(name).to_vec(), retired: Vec::new() })
     }
 
     /// What is served of an extractor with this version: that alone or, where none was given a name, beside those that have no
@@ -323,6 +348,21 @@ pub(super) fn bundle_names(
         (name, version)
     };
     Ok(names.into_iter().map(versioned).collect())
+}
+
+/// Notes that these versions, by their names in the directory, are served no more.
+fn give_way(
+    record: &mut Record,
+    versions: &[(String, Manifest, String)],
+    at: jiff::Timestamp,
+    by: &str,
+) {
+    for (found, manifest, _) in versions {
+        let (version, name) = (found.parse::<Digest>().ok(), manifest.name());
+        let rest = record.current(&name).iter().filter(|it| Some(**it) != version);
+        let rest = Activation::new(rest.copied().collect(), at, by);
+        record.activate(&name, rest);
+    }
 }
 
 /// Whether a bundle is what its extractor was before it was given a name: of the same function, and itself without one.

@@ -401,6 +401,14 @@ fn one_version_of_an_extractor_is_served_and_earlier_ones_stay() {
     store.activate(&"of_another_name".parse().unwrap(), &other.to_string(), at(5), "test").unwrap();
     assert_eq!(served(root.path()), [other]);
     assert_eq!(store.roll_back(&name, at(9), "test").unwrap_err().code(), "event_type_taken");
+    // In one step, there and back.
+    let switched = store.replace(&name, &two.to_string(), at(9), "test").unwrap();
+    assert_eq!(switched.retired, ["of_another_name".parse().unwrap()]);
+    assert_eq!((switched.after, served(root.path())), (vec![two], vec![two]));
+    let again = store.replace(&name, &two.to_string(), at(9), "test").unwrap();
+    assert_eq!((again.before, again.retired), (vec![two], vec![]));
+    store.replace(&"of_another_name".parse().unwrap(), &other.to_string(), at(9), "test").unwrap();
+    assert_eq!(served(root.path()), [other]);
     for (version, code) in
         [("abc", "version_unknown"), ("", "version_unknown"), ("zzzz", "version_unknown")]
     {

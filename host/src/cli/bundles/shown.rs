@@ -130,19 +130,24 @@ pub(super) struct SwitchedReport<'a> {
     name: &'a ExtractorName,
     before: &'a [Digest],
     after: &'a [Digest],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    retired: &'a [ExtractorName],
 }
 
 impl<'a> SwitchedReport<'a> {
     pub(super) fn of(name: &'a ExtractorName, switched: &'a Switched) -> Self {
-        Self { ok: true, name, before: &switched.before, after: &switched.after }
+        let Switched { before, after, retired, .. } = switched;
+        Self { ok: true, name, before, after, retired }
     }
 
     pub(super) fn text(&self) -> String {
         let (before, after) = (short_all(self.before), short_all(self.after));
-        match self.before == self.after {
+        let mut text = match self.before == self.after {
             true => format!("{}: {after} as before\n", self.name),
             false => format!("{}: {before} -> {after}\n", self.name),
-        }
+        };
+        text.extend(self.retired.iter().map(|other| format!("{other}: gave way\n")));
+        text
     }
 }
 

@@ -72,7 +72,7 @@ pub(super) fn print_path(stored: &Stored) -> Result<(), CliError> {
         output::coded(
             EVENT_TYPE_TAKEN.name,
             format_args!(
-                "{path} serves an event type of it, and neither would be served then: the bundle is stored, and isn't active. Give both the same name, or retire the other one"
+                "{path} serves an event type of it, and neither would be served then: the bundle is stored, and isn't active. Give both the same name, or let this one take over by `retort bundles activate --replace`"
             ),
         );
     }
