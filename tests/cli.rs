@@ -13,7 +13,7 @@ mod kills;
 mod label;
 mod outputs;
 mod packed;
-mod project;
+pub(crate) mod project;
 mod resume;
 mod rust;
 mod selftest;

@@ -281,6 +281,7 @@ fn links_lead_somewhere() {
         ("docs/plan.md", "docs"),
         ("docs/policy.md", "docs"),
         ("docs/proof.md", "docs"),
+        ("docs/serve.md", "docs"),
         ("docs/wasi.md", "docs"),
         ("evaluation/README.md", "evaluation"),
     ] {

@@ -36,6 +36,7 @@ mod runtime;
 mod rustc;
 mod security;
 mod selftest;
+mod serve;
 mod smoke;
 mod support;
 mod tenant;

@@ -94,6 +94,18 @@ pub mod helper {
     pub use crate::sandbox::helper::*;
 }
 
+/// Events that are packed.
+#[cfg(feature = "serve")]
+pub mod packing {
+    pub use crate::service::packing::*;
+}
+
+/// The service over HTTP.
+#[cfg(feature = "serve")]
+pub mod service {
+    pub use crate::service::*;
+}
+
 /// Documents, read within bounds.
 pub mod document {
     pub use crate::json::document::*;

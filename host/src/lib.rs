@@ -91,6 +91,7 @@
 //! | `author` | from a rule to a plan that passes: prompts, models, repairs, drafts, and [the loop](compile_with_llm) around them |
 //! | `http` | `author`, and the clients of models that are reached over HTTP |
 //! | `wasi` | WASI preview 1 for guests that import it; without it they are refused |
+//! | `serve` | the service over HTTP that `retort serve` is, which has no interface of its own yet |
 //! | `selftest` | the hostile corpus, and what [runs](selftest::run) it |
 //! | `cli` | the command `retort`, with all of these; the default |
 //!
@@ -131,6 +132,8 @@ pub mod runtime;
 pub mod sandbox;
 #[cfg(feature = "selftest")]
 pub mod selftest;
+#[cfg(feature = "serve")]
+mod service;
 
 #[cfg(feature = "author")]
 pub use async_trait;

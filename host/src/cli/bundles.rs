@@ -211,25 +211,12 @@ fn name(text: &str) -> Result<ExtractorName, CliError> {
 }
 
 fn catalog(dir: &Path) -> Result<Catalog, CliError> {
-    require_directory(dir)?;
+    files::require_directory(dir, "a directory of bundles")?;
     Catalog::read(dir).map_err(CliError::refused)
 }
 
 /// The directory to write to, which is there already.
 fn open(dir: &Path) -> Result<Store, CliError> {
-    require_directory(dir)?;
+    files::require_directory(dir, "a directory of bundles")?;
     Store::open(dir).map_err(CliError::refused)
-}
-
-fn require_directory(dir: &Path) -> Result<(), CliError> {
-    let expected = "a directory of bundles";
-    match std::fs::metadata(dir) {
-        Ok(found) if found.is_dir() => Ok(()),
-        Ok(_) => Err(CliError::FileNotReadable {
-            path: dir.to_owned(),
-            expected,
-            source: std::io::ErrorKind::NotADirectory.into(),
-        }),
-        Err(_) => files::probe(dir, expected),
-    }
 }

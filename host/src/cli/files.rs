@@ -12,6 +12,7 @@ use retort::plan::{self, Plan};
 use retort::render::{Source, render, render_rust};
 use retort::sandbox::DEFAULT_MAX_EVENT_BYTES;
 use retort::{Coded, EventSchema, GraphSpec, Limits, Rule, Samples, TenantPolicy};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::error::CliError;
 use super::output;
@@ -53,6 +54,23 @@ fn open_file(path: &Path, expected: &'static str) -> Result<File, CliError> {
         return Err(refused(io::ErrorKind::IsADirectory.into()));
     }
     Ok(file)
+}
+
+/// Refuses what isn't a directory.
+pub(super) fn require_directory(path: &Path, expected: &'static str) -> Result<(), CliError> {
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(refused(path, expected, io::ErrorKind::NotADirectory.into())),
+        Err(_) => probe(path, expected),
+    }
+}
+
+/// Asks the system for as many open files as this user may have: each bundle that has served an event keeps one open, and most systems
+/// start a program with a thousand.
+pub(super) fn allow_open_files() {
+    let allowed = getrlimit(Resource::Nofile);
+    // Where that is refused, fewer bundles can serve.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: allowed.maximum, ..allowed });
 }
 
 /// Opens a stream of events.

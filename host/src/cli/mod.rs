@@ -34,6 +34,7 @@ mod repair;
 mod run;
 mod runtime;
 mod selftest;
+mod serve;
 mod stages;
 
 use std::process::ExitCode;
@@ -59,6 +60,7 @@ Examples:
   retort new --rust my-extractor        A folder with an extractor in Rust, to begin with
   retort compile my-project             A rule or a plan, through every gate, to a bundle on disk
   retort run --bundles bundles e.ndjson Events in, nodes and edges out
+  retort serve --bundles bundles        The same over HTTP
   retort bundles list bundles           Versions of extractors, and which are served
   retort explain out_of_fuel            What a code means, and what to do
   retort selftest --all                 What attacks do to this machine and configuration
@@ -71,6 +73,7 @@ enum Command {
     Compile(compile::CompileArgs),
     Prompt(prompt::PromptArgs),
     Run(run::RunArgs),
+    Serve(serve::ServeArgs),
     Bundles(bundles::BundlesArgs),
     Check(check::CheckArgs),
     Label(label::LabelArgs),
@@ -95,6 +98,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Compile(args) => compile::main(&args),
         Command::Prompt(args) => prompt::main(&args),
         Command::Run(args) => run::main(&args),
+        Command::Serve(args) => serve::main(&args),
         Command::Bundles(args) => bundles::main(&args),
         Command::Check(args) => check::main(&args),
         Command::Label(args) => label::main(&args),

@@ -3,9 +3,12 @@
 use std::future::Future;
 use std::io;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::error::CliError;
+
+/// The exit code of a command that was ended by a signal is this and the signal's number.
+pub(super) const SIGNALLED: u8 = 128;
 
 /// Runs a future to its end, or until the command is asked to end: then it is dropped, and a program that stands for a model
 /// with it, which would never see the signal itself. Clients wait on this thread; what blocks has threads of its own, and
@@ -25,6 +28,18 @@ pub(super) fn block_on<F: Future>(future: F) -> Result<F::Output, CliError> {
     });
     runtime.shutdown_background();
     output
+}
+
+/// Runs a service to its end, on threads of its own.
+pub(super) fn serve<T>(service: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(CliError::Runtime)?;
+    let served = runtime.block_on(service);
+    // What still works for clients that are gone isn't waited for.
+    runtime.shutdown_background();
+    served
 }
 
 /// Waits until the user, the terminal or the system tells the command to end.
@@ -67,4 +82,34 @@ pub(super) fn on_end_signals(told: impl Fn(u8) + Send + 'static) -> Result<(), C
     };
     let thread = std::thread::Builder::new().name("retort-signals".to_owned());
     thread.spawn(listen).map(drop).map_err(CliError::Runtime)
+}
+
+/// The signals that end a service, listened for from one place to the next.
+pub(super) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    pub(super) fn listen() -> io::Result<Self> {
+        let (interrupt, terminate) = (SignalKind::interrupt(), SignalKind::terminate());
+        Ok(Self { interrupt: signal(interrupt)?, terminate: signal(terminate)? })
+    }
+
+    async fn next(&mut self) -> u8 {
+        let kind = tokio::select! {
+            _ = self.interrupt.recv() => SignalKind::interrupt(),
+            _ = self.terminate.recv() => SignalKind::terminate(),
+        };
+        u8::try_from(kind.as_raw_value()).unwrap_or_default()
+    }
+
+    /// Waits for the first one. The second one ends the program.
+    pub(super) async fn first(mut self) {
+        self.next().await;
+        tokio::spawn(async move {
+            let number = self.next().await;
+            std::process::exit(i32::from(SIGNALLED | number));
+        });
+    }
 }

@@ -1,12 +1,11 @@
 //! Results of a stream, held to the graph specs of their bundles.
 
-use serde::Serialize;
-
 use super::dispatcher::Served;
 use super::extracted::Extracted;
 use super::fallback::Decided;
+use super::line::push_dropped;
 use super::registry::Registry;
-use crate::diagnostics::codes::{self, Code};
+use crate::diagnostics::codes;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::graph::Failure;
 
@@ -15,17 +14,6 @@ use crate::graph::Failure;
 pub(super) struct GraphCheck {
     /// Whether edges may lead to nodes of other events, whatever their bundles say.
     pub(super) allows_external_endpoints: bool,
-}
-
-/// What was dropped of a result, as it is written: no more than the first of them.
-const MAX_DROPPED: usize = 10;
-
-/// One thing that was wrong with a result, and isn't in it any more.
-#[derive(Serialize)]
-struct WrittenDrop<'a> {
-    code: Code,
-    path: &'a str,
-    message: &'a str,
 }
 
 impl GraphCheck {
@@ -70,14 +58,5 @@ pub(super) fn problem(decided: &Decided) -> Problem {
 pub(super) fn push(line: &mut Vec<u8>, decided: &Decided) {
     // Text and numbers always become JSON.
     line.extend(serde_json::to_vec(&decided.result).unwrap_or_default());
-    let told = decided.failures.iter().take(MAX_DROPPED);
-    let told: Vec<WrittenDrop<'_>> = told
-        .map(|Failure { code, path, detail, .. }| WrittenDrop {
-            code: *code,
-            path,
-            message: detail,
-        })
-        .collect();
-    line.extend_from_slice(b",\"dropped\":");
-    line.extend(serde_json::to_vec(&told).unwrap_or_default());
+    push_dropped(line, &decided.failures);
 }

@@ -22,6 +22,7 @@ mod extractors;
 mod fallback;
 mod graph_check;
 mod host;
+mod line;
 mod outputs;
 mod registry;
 mod serve;
@@ -43,6 +44,8 @@ pub use host::{
     Account, Answer, Breaker, By, Happened, Host, HostBuilder, HostError, Notice, Promotion, Quota,
     Quotas, ServeError, ShadowReport, Tenant, TenantHandle, VersionStatus,
 };
+#[cfg(feature = "serve")]
+pub(crate) use line::{Reject, push_dropped, push_on_one_line, push_text};
 pub use outputs::Progress;
 pub use registry::Registry;
 pub use source::{StreamInput, StreamPosition};

@@ -4,17 +4,17 @@ use std::io::Write as _;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
-use serde::Serialize;
 use tracing::{Span, debug};
 
 use super::crew::Serve;
 use super::dispatcher::{Dispatched, Dispatcher};
 use super::graph_check::{self, GraphCheck};
+use super::line::{Reject, push_on_one_line, push_text};
 use super::outputs::Output;
 use super::registry::{Registry, Route};
 use super::source::Origin;
 use crate::abi::event::EventError;
-use crate::diagnostics::codes::{self, Code};
+use crate::diagnostics::codes;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::json::Line;
 use crate::sandbox::RunError;
@@ -66,22 +66,6 @@ impl LineHead {
         }
         line.extend_from_slice(&self.bundle);
     }
-}
-
-/// A string as the text of JSON.
-fn push_text(line: &mut Vec<u8>, text: &str) {
-    line.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
-}
-
-#[derive(Serialize)]
-struct Reject<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<&'a str>,
-    line: u64,
-    code: Code,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<&'a str>,
-    message: &'a str,
 }
 
 /// One of `sharers`.
@@ -203,28 +187,10 @@ impl Serve for LineServer<'_> {
 
 fn reject(origin: &Origin, line: u64, problem: &Problem, output: &mut Output) {
     *output.summary.rejects.entry(problem.code.name).or_default() += 1;
-    // The place in a result that fails its own check is in the message already.
-    let path = problem.path.as_deref().filter(|_| problem.stage == Stage::Graph);
-    let file = origin.file.as_deref();
-    let reject = Reject { file, line, code: problem.code, path, message: &problem.message };
-    let text = serde_json::to_string(&reject);
-    // Text and numbers always become JSON.
-    output.rejects.extend_from_slice(text.unwrap_or_default().as_bytes());
-    output.rejects.push(b'\n');
+    Reject::new(origin.file.as_deref(), line, problem).push(&mut output.rejects);
 }
 
 fn push_number(line: &mut Vec<u8>, number: u64) {
     // A vector takes all that is written.
     let _ = write!(line, "{number}");
-}
-
-/// A valid result, with line ends replaced by spaces: a string can't hold them, so all they can be is white space.
-fn push_on_one_line(line: &mut Vec<u8>, json: &[u8]) {
-    let start = line.len();
-    line.extend_from_slice(json);
-    if memchr::memchr2(b'\n', b'\r', json).is_some() {
-        for byte in line.iter_mut().skip(start).filter(|byte| matches!(byte, b'\n' | b'\r')) {
-            *byte = b' ';
-        }
-    }
 }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use glob::MatchOptions;
+use retort::internal::packing::Packing;
 use rustix::fs::OFlags;
 
-use super::decode::Packing;
 use super::stop::{Awaited, Stop};
 use crate::cli::error::CliError;
 use crate::cli::{files, output};

@@ -1,7 +1,6 @@
 //! `retort run`: bundles over streams of events.
 
 mod checkpoint;
-mod decode;
 mod inputs;
 mod outputs;
 mod progress;
@@ -19,7 +18,6 @@ use std::time::{Duration, Instant};
 
 use retort::runtime::{Progress, Stream, StreamEnd, StreamError, StreamInput, Summary};
 use retort::{Coded, Pipeline, Registry};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use self::checkpoint::Checkpoint;
 use self::inputs::{BytesRead, EventReader};
@@ -111,7 +109,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) fn main(args: &RunArgs) -> CommandResult {
-    allow_open_files();
+    files::allow_open_files();
     let mut pipeline = args.cache.pipeline(&args.policy)?;
     if let Some(check_one_in) = args.check_one_in {
         pipeline = pipeline.checking_one_in(check_one_in);
@@ -224,14 +222,6 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
     }
 }
 
-/// Asks the system for as many open files as this user may have: each bundle that has served an event keeps one open, and most systems
-/// start a program with a thousand.
-fn allow_open_files() {
-    let allowed = getrlimit(Resource::Nofile);
-    // Where that is refused, fewer bundles can serve.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: allowed.maximum, ..allowed });
-}
-
 /// What is kept of a run on disk, and why it can't be.
 struct Kept {
     checkpoint: Option<Checkpoint>,
@@ -340,17 +330,7 @@ impl RunArgs {
     /// The bundles of the directory. What isn't served is reported; if nothing is, that is an error.
     fn open_registry(&self, pipeline: &Pipeline) -> Result<Registry, CliError> {
         let root = &self.bundles;
-        match std::fs::metadata(root) {
-            Ok(found) if found.is_dir() => {}
-            Ok(_) => {
-                return Err(CliError::FileNotReadable {
-                    path: root.to_owned(),
-                    expected: "a directory of bundles",
-                    source: io::ErrorKind::NotADirectory.into(),
-                });
-            }
-            Err(_) => files::probe(root, "a directory of bundles")?,
-        }
+        files::require_directory(root, "a directory of bundles")?;
         let registry = match self.load_when() {
             LoadWhen::AtStart => Registry::open(root, pipeline),
             LoadWhen::FirstEvent => Registry::open_lazily(root, pipeline),

@@ -8,10 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::cli::error::CliError;
-use crate::cli::runtime;
-
-/// The exit code of a command that was ended by a signal is this and the signal's number.
-const SIGNALLED: u8 = 128;
+use crate::cli::runtime::{self, SIGNALLED};
 
 /// Whether a signal has asked the command to end. The first one ends the stream, the second the program.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! Codes of running an extractor on an event.
+//! Codes of running an extractor on an event, and of the service that is asked to.
 
 use super::{Code, CodeEntry, FailureKind, LimitEntry, Stage, codes};
 
@@ -9,9 +9,17 @@ codes! { Stage::Run;
     BAD_RESULT = "bad_result":
         "The extractor returned an address and a length that are not in its memory.",
         "Return the address in the high half and the length in the low half of the result.";
+    CLIENT_TOO_SLOW = "client_too_slow":
+        "The client has sent nothing for as long as the service waits.",
+        "Send again what follows on the line that the answer names; end a request where there is nothing to send for a while.",
+        kind(FailureKind::ToolError);
     CONVERSION_FAILED = "conversion_failed":
         "A conversion doesn't take what the event has, and the input says to turn the event down for that (`on_error: reject`).",
         "Choose a conversion that takes all forms of the field, or leave `on_error` at `omit`.";
+    CROSS_ORIGIN = "cross_origin":
+        "A service without tokens was asked by a web page, or by another name than that of this machine.",
+        "Ask it by 127.0.0.1 or localhost and not from a browser, or give it a configuration with tokens.",
+        kind(FailureKind::ToolError);
     DEADLINE_EXCEEDED = "deadline_exceeded":
         "The event took longer than its wall-clock deadline: reading it, working its inputs out, making an instance, the call, and checking the result together.",
         "Fuel normally decides first; look for what is slow without using fuel, or raise the deadline.",
@@ -22,6 +30,10 @@ codes! { Stage::Run;
     DUPLICATE_ID = "duplicate_id":
         "Two nodes, or two edges, that the extractor gave for one event have the same id, and it says to turn the event down for that (`on_duplicate: reject`).",
         "Make the key tell the elements apart, or leave `on_duplicate` at `last`.";
+    ENCODING_UNKNOWN = "encoding_unknown":
+        "The body of a request is packed in a way that the service doesn't know.",
+        "Send it as it is, or with Content-Encoding gzip or zstd.",
+        kind(FailureKind::ToolError);
     EXIT = "exit":
         "The extractor ended itself through WASI's `proc_exit`, as a program would, so that there is no result.",
         "Return a result instead of exiting; return an empty one to decline an event.";
@@ -42,6 +54,14 @@ codes! { Stage::Run;
         "The declared inputs of this event are together larger than a guest may be given.",
         "Declare narrower paths, so that the extractor gets the fields that it needs and not what is around them.",
         limit(LimitEntry::of_run(&["input_bytes"], "bytes of inputs"));
+    LISTEN_FAILED = "listen_failed":
+        "The service can't listen on its address. The message gives the system's reason.",
+        "Choose another port, or port 0 for one that is free.",
+        kind(FailureKind::ToolError);
+    LISTEN_OPEN = "listen_open":
+        "A service without tokens was to listen on an address that others can reach.",
+        "Listen on the loopback address, or give the service a configuration with tokens.",
+        kind(FailureKind::ToolError);
     LOG_EXCEEDED = "log_exceeded":
         "The extractor wrote more to its standard output and standard error for one event than it may.",
         "Print less, or raise `log_bytes`.",
@@ -50,6 +70,10 @@ codes! { Stage::Run;
         "The extractor asked for more linear memory than it may have.",
         "Free or reuse memory; a leak grows with the size of the event.",
         limit(LimitEntry::of_run(&["memory_bytes"], "bytes of memory"));
+    METHOD_UNKNOWN = "method_unknown":
+        "The service has this path, and not with this method.",
+        "The header Allow names the methods.",
+        kind(FailureKind::ToolError);
     NOT_SERVED = "not_served":
         "The tenant has no extractor of this name that is served, or no version of it beside the one that is.",
         "Activate a version of it, or correct the name.",
@@ -65,6 +89,10 @@ codes! { Stage::Run;
         "The extractor returned a longer result than it may.",
         "Emit less for each event, or read fewer fields.",
         limit(LimitEntry::of_run(&["output_bytes"], "bytes of result"));
+    PATH_UNKNOWN = "path_unknown":
+        "The service has no such path.",
+        "Look it up among the routes in docs/serve.md.",
+        kind(FailureKind::ToolError);
     POOL_EXHAUSTED = "pool_exhausted":
         "All instances of the pool were in use when the event came, so that there was none for its extractor. Nothing is wrong with the event or the extractor.",
         "Reserve more instances than there are runners at one time, or have a runner that has nothing to do give up its instance (`Runner::give_up_instance`).";
@@ -80,6 +108,18 @@ codes! { Stage::Run;
         "The tenant has used up one of its quotas, so that the event was not begun. The message names the quota.",
         "Send it again when there is something left, which the error says; or raise the quota.",
         kind(FailureKind::ToolError);
+    REQUEST_CORRUPT = "request_corrupt":
+        "The body of a request isn't packed as its Content-Encoding says, or was altered on its way. What came before was answered.",
+        "Send again what follows on the line that the answer names, packed as the request says.",
+        kind(FailureKind::ToolError);
+    REQUEST_CUT_OFF = "request_cut_off":
+        "The body of a request ended before its end, so that its last line may not be all of it. The lines before were answered.",
+        "Send again what follows on the line that the answer names.",
+        kind(FailureKind::ToolError);
+    REQUEST_TOO_LARGE = "request_too_large":
+        "The body of a request is larger, unpacked, than the service takes. What came before was answered.",
+        "Send the rest in further requests, beginning with what follows on the line that the answer names.",
+        kind(FailureKind::ToolError);
     RESULT_NOT_JSON = "result_not_json":
         "What the extractor returned is not JSON. The message gives the offset and the path.",
         "Escape what is copied into strings, and copy only scalars where a scalar belongs.";
@@ -89,6 +129,10 @@ codes! { Stage::Run;
     RESULT_WRONG_SHAPE = "result_wrong_shape":
         "The result is JSON, but not of a result's shape. The message gives the path, what was expected and what was found.",
         "Write exactly the keys of the result, each once and of its type.";
+    SERVICE_ENDING = "service_ending":
+        "The service was told to end, and reads nothing any more. What came before was answered.",
+        "Send what follows on the line that the answer names to whoever serves the tenant now.",
+        kind(FailureKind::ToolError);
     STACK_OVERFLOW = "stack_overflow":
         "The extractor's stack is full: its calls nest too deeply.",
         "Replace recursion by a loop, or bound its depth.",

@@ -153,6 +153,18 @@ impl TenantHandle {
         routes.map(|route| (Arc::clone(&route.event_type), digest(route))).collect()
     }
 
+    /// The most bytes that an event of the tenant may have.
+    #[must_use]
+    pub fn max_event_bytes(&self) -> usize {
+        self.state.settings().gates.sandbox().limits().event_bytes
+    }
+
+    /// Rejects an event of more bytes than that, of which nothing but the length was kept.
+    #[cfg(feature = "serve")]
+    pub(crate) fn too_large(&self, bytes: u64) -> ServeError {
+        self.state.too_large(bytes)
+    }
+
     /// What the tenant's events came to since it was added.
     #[must_use]
     pub fn account(&self) -> Account {

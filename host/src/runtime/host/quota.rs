@@ -204,6 +204,14 @@ impl Meter {
         self.charge(Quota::BusyMs, 1e3 * time.as_secs_f64());
     }
 
+    /// Pays for an event that was rejected before it was begun.
+    #[cfg(feature = "serve")]
+    pub(super) fn pay_rejected(&mut self, bytes: u64) {
+        self.charge(Quota::Events, 1.0);
+        self.charge(Quota::Bytes, bytes as f64);
+        self.charge(Quota::Rejects, 1.0);
+    }
+
     fn charge(&mut self, quota: Quota, used: f64) {
         for bucket in self.buckets.iter_mut().filter(|it| it.quota == quota) {
             bucket.left -= used;

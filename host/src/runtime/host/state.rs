@@ -21,9 +21,13 @@ use super::shared::Shared;
 use super::tenant::Tenant;
 use super::turns::Lane;
 use super::version::{Residency, Version};
+#[cfg(feature = "serve")]
+use crate::abi::event::EventError;
 use crate::bundle::{BundleLoadError, Catalog, Digest, ExtractorName};
 use crate::diagnostics::problem::Coded;
 use crate::runtime::event_type::TypeReader;
+#[cfg(feature = "serve")]
+use crate::sandbox::RunError;
 
 /// Bytes of an event that count as one of what may wait.
 pub(super) const QUEUE_UNIT: usize = 1 << 10;
@@ -174,6 +178,22 @@ impl TenantState {
         account.summary.bytes = bytes as u64;
         account.summary.rejects.insert(ServeError::Panicked.code(), 1);
         self.end(&account, 0);
+    }
+
+    /// Ends an event that is longer than any may be, of which nothing but its length was kept.
+    #[cfg(feature = "serve")]
+    pub(super) fn too_large(&self, bytes: u64) -> ServeError {
+        let allowed = self.settings().gates.sandbox().limits().event_bytes;
+        let used = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let error = RunError::from(EventError::TooLarge { used, allowed });
+        let mut account = Account::default();
+        account.summary.events = 1;
+        account.summary.bytes = bytes;
+        account.summary.rejects.insert(error.code(), 1);
+        locked(&self.meter).pay_rejected(bytes);
+        locked(&self.account).add(&account);
+        self.meters.note(&account);
+        ServeError::Run { event_type: None, error }
     }
 
     /// Serves nothing any more.

@@ -1,4 +1,4 @@
-//! Events as they lie in files: as they are, or packed by gzip or zstd, which their first bytes say.
+//! Events as they lie in files and come over the network: as they are, or packed by gzip or zstd. Of files their first bytes say so.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -15,9 +15,12 @@ const MAX_WINDOW_BYTES: u64 = 128 << 20;
 
 /// How events are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Packing {
+pub enum Packing {
+    /// As they are.
     None,
+    /// Members of gzip.
     Gzip,
+    /// Frames of zstd.
     Zstd,
 }
 
@@ -31,7 +34,10 @@ const MAGIC: [(Packing, &[u8], u8); 3] = [
 impl Packing {
     /// Reads as many first bytes as it takes to tell, and leaves them in `head`. Events begin otherwise, so that of them one byte is
     /// read.
-    pub(super) fn of(source: &mut impl Read, head: &mut Vec<u8>) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn of(source: &mut impl Read, head: &mut Vec<u8>) -> io::Result<Self> {
         loop {
             let begins = |(_, magic, mask): &&(Self, &[u8], u8)| {
                 let pairs = head.iter().zip(*magic).enumerate();
@@ -57,7 +63,8 @@ impl Packing {
     }
 
     /// What a file's name says of it, by its ending.
-    pub(super) fn by_name(name: &str) -> Self {
+    #[must_use]
+    pub fn by_name(name: &str) -> Self {
         let (_, ending) = name.rsplit_once('.').unwrap_or_default();
         match ending.to_ascii_lowercase().as_str() {
             "gz" | "gzip" | "tgz" => Self::Gzip,
@@ -66,7 +73,9 @@ impl Packing {
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
+    /// What messages call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::None => "text",
             Self::Gzip => "gzip",
@@ -75,11 +84,8 @@ impl Packing {
     }
 
     /// Unpacks what follows on `head`.
-    pub(super) fn unpack(
-        self,
-        head: Vec<u8>,
-        source: impl Read + Send + 'static,
-    ) -> Box<dyn Read + Send> {
+    #[must_use]
+    pub fn unpack(self, head: Vec<u8>, source: impl Read + Send + 'static) -> Box<dyn Read + Send> {
         let source = Cursor::new(head).chain(source);
         match self {
             Self::None => Box::new(source),

@@ -1,0 +1,76 @@
+//! The lines that say what became of events: the same from `retort run` and from the service.
+
+use serde::Serialize;
+
+use crate::diagnostics::codes::Code;
+use crate::diagnostics::problem::{Problem, Stage};
+use crate::graph::Failure;
+
+/// What was dropped of a result, as it is written: no more than the first of them.
+const MAX_DROPPED: usize = 10;
+
+/// One thing that was wrong with a result, and isn't in it any more.
+#[derive(Serialize)]
+struct WrittenDrop<'a> {
+    code: Code,
+    path: &'a str,
+    message: &'a str,
+}
+
+/// An event that has failed.
+#[derive(Serialize)]
+pub(crate) struct Reject<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    line: u64,
+    code: Code,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    message: &'a str,
+}
+
+impl<'a> Reject<'a> {
+    pub(crate) fn new(file: Option<&'a str>, line: u64, problem: &'a Problem) -> Self {
+        // The place in a result that fails its own check is in the message already.
+        let path = problem.path.as_deref().filter(|_| problem.stage == Stage::Graph);
+        Self { file, line, code: problem.code, path, message: &problem.message }
+    }
+
+    /// Adds it, with its line end.
+    pub(crate) fn push(&self, lines: &mut Vec<u8>) {
+        // Text and numbers always become JSON.
+        lines.extend(serde_json::to_vec(self).unwrap_or_default());
+        lines.push(b'\n');
+    }
+}
+
+/// A string as the text of JSON.
+pub(crate) fn push_text(line: &mut Vec<u8>, text: &str) {
+    line.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
+}
+
+/// A valid result, with line ends replaced by spaces: a string can't hold them, so all they can be is white space.
+pub(crate) fn push_on_one_line(line: &mut Vec<u8>, json: &[u8]) {
+    let start = line.len();
+    line.extend_from_slice(json);
+    if memchr::memchr2(b'\n', b'\r', json).is_some() {
+        for byte in line.iter_mut().skip(start).filter(|byte| matches!(byte, b'\n' | b'\r')) {
+            *byte = b' ';
+        }
+    }
+}
+
+/// What was dropped of a result, after it.
+pub(crate) fn push_dropped(line: &mut Vec<u8>, failures: &[Failure]) {
+    let told = failures.iter().take(MAX_DROPPED);
+    let told: Vec<WrittenDrop<'_>> = told
+        .map(|Failure { code, path, detail, .. }| WrittenDrop {
+            code: *code,
+            path,
+            message: detail,
+        })
+        .collect();
+    line.extend_from_slice(b",\"dropped\":");
+    // Text always becomes JSON.
+    line.extend(serde_json::to_vec(&told).unwrap_or_default());
+}

@@ -1,0 +1,220 @@
+//! The answer to a request's events, as they are served.
+
+use std::collections::VecDeque;
+use std::future::ready;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesOrdered;
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+
+use super::body::Pieces;
+use super::config::Limits;
+use super::cut::{CutLine, Cutter};
+use super::line::{Broken, Counts, LastLine};
+use super::state::{Phase, State, reached};
+use crate::runtime::{Answer, ServeError, TenantHandle};
+
+/// Bytes of lines that are sent at once, where more are ready.
+const SENT_BYTES: usize = 16 << 10;
+
+/// Bytes of events of a request that are served at one time or wait for that, unless one has more.
+const IN_FLIGHT_BYTES: usize = 1 << 20;
+
+/// Parts of an answer that wait for the connection.
+const PARTS: usize = 4;
+
+/// Where parts of an answer go.
+pub(super) type Parts = mpsc::Sender<io::Result<Bytes>>;
+
+/// A channel for the parts of an answer.
+pub(super) fn parts() -> (Parts, mpsc::Receiver<io::Result<Bytes>>) {
+    mpsc::channel(PARTS)
+}
+
+/// An event that is served, or waits for that.
+struct Served {
+    number: u64,
+    bytes: usize,
+    answer: Result<Answer, ServeError>,
+}
+
+type Serving = Pin<Box<dyn Future<Output = Served> + Send>>;
+
+/// Whether there is more to be read of a request.
+enum Reading {
+    Open,
+    Ended,
+    Broken(Broken),
+}
+
+/// Serves the events of a request.
+pub(super) struct Answering {
+    state: Arc<State>,
+    tenant: TenantHandle,
+    limits: Limits,
+    pieces: Pieces,
+    cutter: Cutter,
+    reading: Reading,
+    /// What was cut and isn't submitted.
+    lines: VecDeque<CutLine>,
+    in_flight: FuturesOrdered<Serving>,
+    in_flight_bytes: usize,
+    counts: Counts,
+    /// The last line that is answered.
+    answered: u64,
+    out: Vec<u8>,
+    parts: Parts,
+}
+
+/// That the client takes no more.
+struct Gone;
+
+impl Answering {
+    pub(super) fn new(
+        state: Arc<State>,
+        tenant: TenantHandle,
+        limits: Limits,
+        pieces: Pieces,
+        parts: Parts,
+    ) -> Self {
+        let cutter = Cutter::new(tenant.max_event_bytes());
+        Self {
+            state,
+            tenant,
+            limits,
+            pieces,
+            cutter,
+            reading: Reading::Open,
+            lines: VecDeque::new(),
+            in_flight: FuturesOrdered::new(),
+            in_flight_bytes: 0,
+            counts: Counts::default(),
+            answered: 0,
+            out: Vec::new(),
+            parts,
+        }
+    }
+
+    /// Answers all of it. Where the client is gone, what hasn't begun isn't served.
+    pub(super) async fn run(mut self) {
+        let served = self.serve().await;
+        let code = match (&served, &self.reading) {
+            (Err(Gone), _) => "client_gone",
+            (Ok(()), Reading::Broken(broken)) => broken.code.name,
+            (Ok(()), _) => "complete",
+        };
+        self.state.meters.answered(code);
+        tracing::debug!(tenant = self.tenant.name(), events = self.counts.events, code, "answered");
+    }
+
+    async fn serve(&mut self) -> Result<(), Gone> {
+        let mut phases = self.state.phases();
+        loop {
+            self.submit();
+            let is_reading = matches!(self.reading, Reading::Open) && self.has_room();
+            if !is_reading && self.in_flight.is_empty() {
+                break;
+            }
+            let is_waiting = is_reading && self.in_flight.is_empty();
+            tokio::select! {
+                biased;
+                () = self.parts.closed() => return Err(Gone),
+                Some(served) = self.in_flight.next() => {
+                    self.note(served);
+                    if self.out.len() >= SENT_BYTES {
+                        self.send().await?;
+                    }
+                }
+                piece = self.pieces.next(), if is_reading => self.take(piece),
+                // Nothing is ready: what there is is sent.
+                () = ready(()), if !self.out.is_empty() => self.send().await?,
+                () = reached(&mut phases, Phase::Stopping), if is_reading => {
+                    self.reading = Reading::Broken(Broken::ending(self.cutter.ended()));
+                }
+                () = sleep(self.limits.idle()), if is_waiting => {
+                    let broken = Broken::too_slow(self.limits.idle_seconds, self.cutter.ended());
+                    self.reading = Reading::Broken(broken);
+                }
+            }
+        }
+        let last = match &self.reading {
+            Reading::Broken(broken) => LastLine::Error(broken),
+            _ => LastLine::Summary(&self.counts),
+        };
+        last.push(&mut self.out);
+        self.send().await
+    }
+
+    fn has_room(&self) -> bool {
+        self.in_flight.len() < self.limits.events_in_flight
+            && self.in_flight_bytes < IN_FLIGHT_BYTES
+    }
+
+    /// Submits what was cut, as far as there is room.
+    fn submit(&mut self) {
+        while self.has_room()
+            && let Some(line) = self.lines.pop_front()
+        {
+            let tenant = self.tenant.clone();
+            let serving: Serving = match line {
+                CutLine::Whole { number, text } => {
+                    let bytes = text.len();
+                    self.in_flight_bytes += bytes;
+                    Box::pin(
+                        async move { Served { number, bytes, answer: tenant.submit(text).await } },
+                    )
+                }
+                CutLine::TooLong { number, bytes } => {
+                    let answer = Err(tenant.too_large(bytes));
+                    Box::pin(ready(Served { number, bytes: 0, answer }))
+                }
+            };
+            self.in_flight.push_back(serving);
+        }
+    }
+
+    fn take(&mut self, piece: Option<Result<Bytes, super::body::BodyError>>) {
+        match piece {
+            Some(Ok(piece)) => self.cutter.push(&piece, &mut self.lines),
+            Some(Err(error)) => {
+                self.reading = Reading::Broken(Broken::new(&error, self.cutter.ended()));
+            }
+            None => {
+                self.lines.extend(self.cutter.finish());
+                self.reading = Reading::Ended;
+            }
+        }
+    }
+
+    fn note(&mut self, served: Served) {
+        let Served { number, bytes, answer } = served;
+        self.in_flight_bytes -= bytes;
+        match answer {
+            // It wasn't begun, and what follows isn't to be answered before it.
+            Err(error) if error.is_refusal() => {
+                self.reading = Reading::Broken(Broken::new(&error, self.answered));
+                self.lines.clear();
+                self.in_flight = FuturesOrdered::new();
+                self.in_flight_bytes = 0;
+            }
+            answer => {
+                self.counts.push(&mut self.out, number, &answer);
+                self.answered = number;
+            }
+        }
+    }
+
+    /// Sends what is there. A client that doesn't read for long is given up.
+    async fn send(&mut self) -> Result<(), Gone> {
+        let part = Bytes::from(std::mem::take(&mut self.out));
+        match timeout(self.limits.idle(), self.parts.send(Ok(part))).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Gone),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Connections: as many as may be, each within its limits.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tracing::{debug, warn};
+
+use super::guarded::Guarded;
+use super::state::{Phase, State, reached};
+
+/// How long it is waited where the system gives no connection: most likely it has no file left for one.
+const BREATH: Duration = Duration::from_millis(100);
+
+/// The connections of a service.
+pub(super) struct Connections {
+    state: Arc<State>,
+    router: Router,
+    open: JoinSet<()>,
+}
+
+impl Connections {
+    pub(super) fn new(state: &Arc<State>, router: Router) -> Self {
+        Self { state: Arc::clone(state), router, open: JoinSet::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Takes connections until `ending` is over. Where there are as many as may be, others wait at the system's door.
+    pub(super) async fn accept(&mut self, listener: TcpListener, ending: impl Future<Output = ()>) {
+        let places = Arc::new(Semaphore::new(self.state.config().limits.connections));
+        let mut ending = pin!(ending);
+        loop {
+            let next = async {
+                let place = Arc::clone(&places).acquire_owned().await;
+                (listener.accept().await, place)
+            };
+            let (accepted, place) = tokio::select! {
+                biased;
+                () = &mut ending => return,
+                Some(_) = self.open.join_next() => continue,
+                next = next => next,
+            };
+            let stream = match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    warn!("no connection is accepted: {error}");
+                    tokio::time::sleep(BREATH).await;
+                    continue;
+                }
+            };
+            let (state, router) = (Arc::clone(&self.state), self.router.clone());
+            self.open.spawn(async move {
+                state.meters.connections.fetch_add(1, Ordering::Relaxed);
+                connection(&state, stream, router).await;
+                state.meters.connections.fetch_sub(1, Ordering::Relaxed);
+                drop(place);
+            });
+        }
+    }
+
+    /// Waits until all have ended.
+    pub(super) async fn ended(&mut self) {
+        while self.open.join_next().await.is_some() {}
+    }
+}
+
+async fn connection(state: &State, stream: TcpStream, router: Router) {
+    // Parts of answers aren't held back for further ones.
+    let _ = stream.set_nodelay(true);
+    let limits = state.config().limits.clone();
+    let stream = TokioIo::new(Guarded::new(stream, limits.idle()));
+    let serving = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.headers())
+        .max_buf_size(limits.header_bytes)
+        // Who has sent everything may say so before the answer is there.
+        .half_close(true)
+        .serve_connection(stream, TowerToHyperService::new(router));
+    let mut serving = pin!(serving);
+    let mut phases = state.phases();
+    let ended = tokio::select! {
+        ended = serving.as_mut() => ended,
+        () = reached(&mut phases, Phase::Ending) => {
+            serving.as_mut().graceful_shutdown();
+            serving.await
+        }
+    };
+    if let Err(error) = ended {
+        debug!("a connection has failed: {error}");
+    }
+}

@@ -1,0 +1,101 @@
+//! A [`Host`](crate::runtime::Host) over HTTP: events in, results out, one line each.
+//!
+//! A request's lines are cut where they come in, submitted to the host a bounded number at a time, and answered in their order. What
+//! each route takes and gives is in docs/serve.md.
+
+mod access;
+mod answer;
+mod body;
+mod config;
+mod connection;
+mod cut;
+mod error;
+mod events;
+mod guarded;
+mod line;
+mod meters;
+pub(crate) mod packing;
+mod state;
+mod status;
+mod watch;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
+use tracing::{info, warn};
+
+pub use config::{Config, Limits};
+pub use error::ServiceError;
+
+use self::connection::Connections;
+use self::error::Refusal;
+use self::state::{Phase, State};
+use crate::bundle::pipeline::Pipeline;
+use crate::diagnostics::codes;
+
+/// A service that is ready to be asked.
+#[derive(Debug)]
+pub struct Service {
+    state: Arc<State>,
+}
+
+impl Service {
+    /// Looks over the tenants' bundles. Those that can't be served are told of, and stop nothing.
+    ///
+    /// # Errors
+    /// [`ServiceError`]: for an address that others can reach, where there are no tokens; and where the host can't be built.
+    pub fn new(config: Config, gates: Pipeline) -> Result<Self, ServiceError> {
+        config.check()?;
+        Ok(Self { state: Arc::new(State::new(config, gates)?) })
+    }
+
+    /// Takes the address that the configuration says.
+    ///
+    /// # Errors
+    /// [`ServiceError::Listen`].
+    pub async fn listen(&self) -> Result<(TcpListener, SocketAddr), ServiceError> {
+        let wanted = self.state.config().listen;
+        let refused = |source| ServiceError::Listen { address: wanted, source };
+        let listener = TcpListener::bind(wanted).await.map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        Ok((listener, address))
+    }
+
+    /// Serves until `ending` is over, and then what has been accepted: requests that are under way have some seconds to send the rest,
+    /// and as many again to read their answers.
+    pub async fn serve(self, listener: TcpListener, ending: impl Future<Output = ()>) {
+        let Self { state } = self;
+        let watching = tokio::spawn(watch::watch(Arc::clone(&state)));
+        let mut connections = Connections::new(&state, router(&state));
+        connections.accept(listener, ending).await;
+        state.enter(Phase::Ending);
+        info!(connections = connections.len(), "ending");
+        let grace = state.config().limits.grace();
+        if timeout(grace, connections.ended()).await.is_err() {
+            // From here on no body is read further.
+            state.enter(Phase::Stopping);
+            if timeout(grace, connections.ended()).await.is_err() {
+                warn!(connections = connections.len(), "cut off");
+            }
+        }
+        watching.abort();
+    }
+}
+
+fn router(state: &Arc<State>) -> Router {
+    Router::new()
+        .route("/healthz", get(status::health))
+        .route("/readyz", get(status::ready))
+        .route("/metrics", get(status::metrics))
+        .route("/v1/tenants/{tenant}/events", post(events::events))
+        .fallback(|| async { Refusal::new(codes::PATH_UNKNOWN, "there is no such path") })
+        .method_not_allowed_fallback(|| async {
+            Refusal::new(codes::METHOD_UNKNOWN, "this path has no such method")
+        })
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(state), status::note))
+        .with_state(Arc::clone(state))
+}
