@@ -7,16 +7,18 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use retort::bundle::{Digest, ExtractorName};
+use retort::bundle::{Digest, ExtractorName, Sharing};
 use retort::graph::Extraction;
-use retort::runtime::{By, Host, Promotion, Quotas, ServeError, Tenant, TenantHandle};
-use retort::runtime::{Decision, ExtractError};
+use retort::runtime::{
+    By, Decision, Dispatched, Dispatcher, ExtractError, Host, Promotion, Quotas, ServeError,
+    Tenant, TenantHandle, Wiring,
+};
 use retort::sandbox::Blame;
-use retort::{Coded as _, Limits, Pipeline, Store};
+use retort::{Coded as _, Limits, Pipeline, Registry, Store};
 use serde_json::{Value, json};
 
 use crate::support::sandbox;
-use fixture::{breaker, failing, host, nodes, order, reading, stored};
+use fixture::{breaker, failing, fine, host, nodes, order, reading, stored};
 
 #[test]
 fn an_event_is_served_by_the_version_that_is_active() {
@@ -46,7 +48,7 @@ fn an_event_is_served_by_the_version_that_is_active() {
     assert_eq!(acme.run(&order(7)).unwrap().version(), Some(first));
     let told = [("begun", second), ("ended", first), ("begun", first), ("ended", second)];
     assert_eq!(notices.told("acme"), told);
-    assert_eq!(acme.event_types(), [("order".into(), Some(first))]);
+    assert_eq!(acme.event_types(), [("order".into(), vec![first])]);
 
     let account = acme.account();
     assert_eq!((account.summary.events, account.summary.results), (4, 4));
@@ -58,6 +60,71 @@ fn an_event_is_served_by_the_version_that_is_active() {
     };
     assert_eq!((by_version(first), by_version(second)), ((true, 3), (false, 1)));
     assert!(account.summary.fuel > 0 && account.time > Duration::ZERO && account.result_bytes > 0);
+}
+
+#[test]
+fn extractors_that_share_an_event_type_give_one_result() {
+    let root = tempfile::tempdir().unwrap();
+    let second = reading(root.path(), "order", "id");
+    let store = Store::open(root.path()).unwrap();
+    store.share(Sharing::Reject, jiff::Timestamp::UNIX_EPOCH).unwrap();
+    let first = stored(root.path(), "order", "other", "also", true);
+    let (host, _) = host();
+    let acme = host.add("acme", Tenant::default().directory(root.path())).unwrap();
+    assert_eq!(acme.event_types(), [("order".into(), vec![first, second])]);
+    let answer = acme.run(&order(7)).unwrap();
+    assert_eq!(nodes(&answer), ["s:Order:key=8", "s:Order:key=7"]);
+    let versions = vec![("also".parse().unwrap(), first), ("read".parse().unwrap(), second)];
+    let decision = Decision::CompiledUnchanged;
+    assert_eq!(answer.by, By::Versions { versions, decision });
+    let account = acme.account();
+    assert_eq!((account.summary.events, account.summary.results), (1, 1));
+    let versions = acme.versions();
+    assert_eq!(versions.iter().map(|it| it.account.summary.results).sum::<u64>(), 2);
+
+    // What runs beside one of them is compared with that one.
+    let beside = stored(root.path(), "order", "id", "read", false);
+    acme.shadow(&root.path().join(beside.to_string()), 1.0).unwrap();
+    acme.run(&order(7)).unwrap();
+    let (_, report) = acme.shadow_report(&"read".parse().unwrap()).unwrap();
+    assert_eq!((report.events, report.same), (1, 1));
+
+    // Where one of them fails, the event has no result, or the fallback's.
+    failing(root.path(), "order");
+    acme.refresh().unwrap();
+    assert_eq!(acme.run(&order(7)).unwrap_err().code(), "unreachable");
+    let fallback =
+        Tenant::default().directory(root.path()).fallback("order", |_| Ok(Extraction::default()));
+    acme.change(fallback).unwrap();
+    let answer = acme.run(&order(7)).unwrap();
+    assert_eq!(answer.by, By::Fallback { instead_of: Some("unreachable") });
+    assert_eq!(nodes(&acme.run(&fine()).unwrap()), Vec::<String>::new());
+}
+
+#[test]
+fn a_fallback_stands_in_for_extractors_that_share_an_event_type() {
+    let root = tempfile::tempdir().unwrap();
+    reading(root.path(), "order", "id");
+    let store = Store::open(root.path()).unwrap();
+    store.share(Sharing::Last, jiff::Timestamp::UNIX_EPOCH).unwrap();
+    let first = stored(root.path(), "order", "other", "also", true);
+    let pipeline = Pipeline::from(sandbox(Limits::default()));
+    let extract = |event: &[u8]| {
+        let registry = Registry::open(root.path(), &pipeline);
+        let wiring = Wiring::default().with_fallback("order", |_: &[u8]| Ok(Extraction::default()));
+        let mut extractors = wiring.over(&registry);
+        let extracted = extractors.extract(event).unwrap();
+        (extracted.decision(), extracted.into_extraction().unwrap().nodes.len())
+    };
+    assert_eq!(extract(&order(7)), (Some(Decision::CompiledUnchanged), 2));
+    let registry = Registry::open(root.path(), &pipeline);
+    let mut dispatcher = Dispatcher::new(&registry);
+    let event = order(7);
+    let Dispatched::Shared(shared) = dispatcher.dispatch(&event).unwrap() else { panic!() };
+    assert_eq!((shared.event_type(), shared.parts()[0].bundle()), ("order", first));
+    assert_eq!(shared.merged().unwrap().nodes.len(), 2);
+    failing(root.path(), "order");
+    assert_eq!(extract(&order(7)), (Some(Decision::FallbackForEvent), 0));
 }
 
 #[test]

@@ -10,8 +10,11 @@ use retort::bundle::{Catalog, VersionState};
 
 use super::project::Project;
 
-/// How often each of the four commands is killed.
+/// How often each of the commands is killed.
 const KILLS: u32 = 50;
+
+/// The commands that change a directory of bundles.
+const COMMANDS: [&str; 5] = ["compile", "activate", "rollback", "share", "gc"];
 
 /// The one version that is served, by its fingerprint, whose manifest can be read.
 fn active(root: &Path) -> Result<String, String> {
@@ -53,6 +56,9 @@ fn arguments(project: &Project, command: &str, number: u32) -> Vec<String> {
             args(&["bundles", "activate", "out", &format!("read_order@{wanted}")])
         }
         "rollback" => args(&["bundles", "rollback", "out", "read_order"]),
+        "share" => {
+            args(&["bundles", "share", "out", ["reject", "last", "off"][number as usize % 3]])
+        }
         _ => args(&["bundles", "gc", "out", "--keep", "2"]),
     }
 }
@@ -83,7 +89,7 @@ fn whatever_is_killed_one_version_is_served() {
         });
         let killed = thread::Builder::new().spawn_scoped(scope, || {
             let mut killed = 0;
-            for command in ["compile", "activate", "rollback", "gc"] {
+            for command in COMMANDS {
                 let whole = duration(&project, command);
                 for number in 0..KILLS {
                     // Something to go back to, and something to remove.
@@ -108,7 +114,11 @@ fn whatever_is_killed_one_version_is_served() {
         is_over.store(true, Ordering::Relaxed);
         reader.join().unwrap();
         let killed = killed.unwrap();
-        assert!(killed > 100, "{killed} of {} were killed before they ended", 4 * KILLS);
+        assert!(
+            killed > 100,
+            "{killed} of {} were killed before they ended",
+            COMMANDS.len() * KILLS as usize
+        );
     });
     assert!(reads.into_inner() > 100);
 

@@ -111,6 +111,90 @@ fn what_another_extractor_serves_is_not_taken_from_it() {
 }
 
 #[test]
+fn several_extractors_serve_an_event_type_where_that_is_allowed() {
+    let (project, first) = compiled();
+    // Another extractor, whose function comes first by name.
+    let other = PLAN.replace("read_order", "a_other").replace("[\"span_id\"]", "[\"session_id\"]");
+    let of = |property: &str, path: &str| {
+        other
+            .replace("\"total\"", &format!("\"{property}\""))
+            .replace(&format!("\"content\", \"{property}\""), &format!("\"content\", \"{path}\""))
+    };
+    let graph = fs::read_to_string(project.path("graph.yaml")).unwrap()
+        + "  - {name: note, type: string}\n";
+    project.write("wide.yaml", graph);
+    project.write("note.json", of("note", "note"));
+    project.write("sum.json", of("total", "sum"));
+    let events = r#"{"event_type":"order_placed","session_id":"s1","span_id":"a","content":{"id":"o1","total":1.5,"sum":1.50,"note":"n"}}
+{"event_type":"order_placed","session_id":"s1","content":{"id":"o2","total":1.5,"sum":2}}
+{"event_type":"order_placed","session_id":"s1"}
+"#;
+    project.write("events.ndjson", events);
+    assert_eq!(project.retort(["bundles", "share", "out"]).stdout, "off\n");
+    let ended = project.retort(["bundles", "share", "out", "reject"]);
+    assert_eq!((ended.code, &*ended.stdout), (0, "off -> reject\n"));
+    let ended = project.retort(["bundles", "share", "out", "reject", "--json"]);
+    assert_eq!(
+        report(&ended),
+        serde_json::json!({"ok": true, "before": "reject", "sharing": "reject"})
+    );
+    let compile = |plan: &str| {
+        let ended = project.retort(["compile", "--plan", plan, "--graph", "wide.yaml"]);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        version(ended.stdout.trim()).to_owned()
+    };
+
+    let second = compile("note.json");
+    let ran = run(&project);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let lines: Vec<Value> =
+        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2, "{ran:?}");
+    assert_eq!(lines[0]["bundles"], serde_json::json!([second, version(&first)]));
+    let properties = |line: &Value| {
+        let properties = line["result"]["nodes"][0]["properties"].as_array().unwrap();
+        let property = |it: &Value| format!("{}={}", it["name"].as_str().unwrap(), it["value"]);
+        properties.iter().map(property).collect::<Vec<_>>()
+    };
+    assert_eq!(properties(&lines[0]), ["order_id=\"o1\"", "note=\"n\"", "total=1.5"]);
+    assert_eq!(lines[0]["result"]["fully_handled_span_ids"], serde_json::json!(["s1", "a"]));
+    assert_eq!(properties(&lines[1]), ["order_id=\"o2\"", "total=1.5"]);
+    let threads = project.retort(["run", "--bundles", "out", "events.ndjson", "--threads", "4"]);
+    assert_eq!(threads.stdout, ran.stdout);
+    let lazily =
+        project.retort(["run", "--bundles", "out", "events.ndjson", "--load", "first-event"]);
+    assert_eq!((lazily.code, lazily.stdout), (0, ran.stdout));
+
+    // The second event has another value in the one than in the other.
+    let third = compile("sum.json");
+    let ran = run(&project);
+    assert_eq!((ran.code, ran.stdout.lines().count()), (1, 1), "{ran:?}");
+    let reject: Value =
+        serde_json::from_str(ran.stderr.lines().find(|it| it.starts_with('{')).unwrap()).unwrap();
+    assert_eq!(reject["code"], "merge_conflict", "{ran:?}");
+    assert_eq!(reject["path"], "nodes[0].properties[1].value");
+    assert!(
+        reject["message"].as_str().unwrap().starts_with(&format!("bundle {}: ", version(&first)))
+    );
+    assert_eq!(project.retort(["bundles", "share", "out", "last"]).code, 0);
+    let ran = run(&project);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let second_line: Value = serde_json::from_str(ran.stdout.lines().nth(1).unwrap()).unwrap();
+    assert_eq!(properties(&second_line), ["order_id=\"o2\"", "total=1.5"]);
+    assert_eq!(second_line["bundles"], serde_json::json!([third, version(&first)]));
+
+    // Neither would be served.
+    let ended = project.retort(["bundles", "share", "out", "off"]);
+    assert!(ended.code == 2 && ended.stderr.contains("error[event_type_shared]: "), "{ended:?}");
+    let listed = report(&project.retort(["bundles", "list", "out", "--json"]));
+    assert_eq!(listed["sharing"], "last");
+    assert_eq!(project.retort(["bundles", "retire", "out", "a_other"]).code, 0);
+    assert_eq!(project.retort(["bundles", "share", "out", "off"]).code, 0);
+    assert_eq!(project.retort(["bundles", "rollback", "out", "a_other"]).code, 2);
+    assert_eq!(serving(&project), version(&first));
+}
+
+#[test]
 fn versions_are_listed_shown_rolled_back_and_removed() {
     let (project, first) = compiled();
     let second = project.retort(["compile", "--plan", CHANGED]).stdout;

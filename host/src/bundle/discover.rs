@@ -19,6 +19,7 @@ use super::manifest::{MANIFEST_FILE, Manifest, VALUE_CHARS};
 use super::name::ExtractorName;
 use super::read::kind_name;
 use super::record::Record;
+use super::sharing::Sharing;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::sanitize;
@@ -28,6 +29,10 @@ use crate::diagnostics::untrusted::sanitize;
 pub struct Discovery<M> {
     /// The bundle that serves each event type.
     pub registry: BTreeMap<String, Arc<Loaded<M>>>,
+    /// The bundles of several extractors that serve an event type together, in the order of their names.
+    pub shared: BTreeMap<String, Vec<Arc<Loaded<M>>>>,
+    /// What the directory does with such event types.
+    pub sharing: Sharing,
     /// Every bundle that was loaded, by name, whether it serves a type or not.
     pub loaded: Vec<Arc<Loaded<M>>>,
     /// What was not loaded, by name; then the collisions, by event type and name.
@@ -77,7 +82,8 @@ impl From<BundleLoadError> for LoadFailure {
 /// Where the directory has a [record](super::RECORD_FILE), what is named as a version is a bundle if it is active. Otherwise each
 /// directory in it is one; files and names that begin with a dot are skipped; links are
 /// not followed, which is reported. One bundle's failure doesn't touch the others. An event type
-/// that two loaded bundles declare is served by neither. A prefix (`order.*`) counts as it is
+/// that two loaded bundles declare is served by neither, unless they are of several extractors and the directory's record lets those
+/// [share](Sharing) it. A prefix (`order.*`) counts as it is
 /// written: it collides with the same prefix alone, and where a type lies under several of those
 /// that are declared, whoever routes events takes the one that says most.
 ///
@@ -136,11 +142,23 @@ pub(crate) fn look_at(path: &Path) -> Result<Found, BundleLoadError> {
     Found::new(path.to_owned(), &outline(&open_dir(path)?, path)?)
 }
 
-/// The bundles of the directory `root`, in the order of their names, by their manifests alone. What can't be one is among the
-/// failures.
-pub(crate) fn look_over(root: &Path) -> (Vec<Found>, Vec<LoadFailure>) {
+/// The bundles of a directory by their manifests alone.
+#[derive(Debug, Default)]
+pub(crate) struct LookedOver {
+    /// In the order of their names in the directory.
+    pub(crate) found: Vec<Found>,
+    /// What can't be one.
+    pub(crate) failures: Vec<LoadFailure>,
+    /// What becomes of an event type that several extractors declare.
+    pub(crate) sharing: Sharing,
+}
+
+/// The bundles of the directory `root`, by their manifests alone.
+pub(crate) fn look_over(root: &Path) -> LookedOver {
     let mut found = Discovery::<()>::empty();
-    let Some((dir, children)) = found.children(root) else { return (Vec::new(), found.failures) };
+    let Some((dir, children)) = found.children(root) else {
+        return LookedOver { failures: found.failures, ..LookedOver::default() };
+    };
     let outline = |(name, file_type): &Child| {
         let path = root.join(name);
         let manifest = outline(&open_child(&dir, &path, name, *file_type)?, &path)?;
@@ -156,7 +174,7 @@ pub(crate) fn look_over(root: &Path) -> (Vec<Found>, Vec<LoadFailure>) {
             }
         }
     }
-    (outlines, found.failures)
+    LookedOver { found: outlines, failures: found.failures, sharing: found.sharing }
 }
 
 /// What could be a bundle: its name, and what it is.
@@ -172,13 +190,22 @@ impl<M> Discovery<M> {
     }
 
     fn empty() -> Self {
-        Self { registry: BTreeMap::new(), loaded: vec![], failures: vec![] }
+        Self {
+            registry: BTreeMap::new(),
+            shared: BTreeMap::new(),
+            sharing: Sharing::Off,
+            loaded: vec![],
+            failures: vec![],
+        }
     }
 
     /// The directory with what could be bundles in it, by name. `None` where it can't be listed, which is noted.
     fn children(&mut self, root: &Path) -> Option<(Dir, Vec<Child>)> {
         match active_children(root) {
-            Ok((dir, children)) => Some((dir, children.into_iter().collect())),
+            Ok((dir, children, sharing)) => {
+                self.sharing = sharing;
+                Some((dir, children.into_iter().collect()))
+            }
             Err(error) => {
                 trace_refusal(&error);
                 self.failures.push(error.into());
@@ -203,8 +230,11 @@ impl<M> Discovery<M> {
     }
 }
 
-/// The directory, with what is served of it where its record says that: the active versions, and what isn't named as a version.
-fn active_children(root: &Path) -> Result<(Dir, BTreeMap<OsString, FileType>), BundleLoadError> {
+/// The directory, with what is served of it where its record says that: the active versions, and what isn't named as a version; and
+/// what the record says of event types that several extractors declare.
+fn active_children(
+    root: &Path,
+) -> Result<(Dir, BTreeMap<OsString, FileType>, Sharing), BundleLoadError> {
     let unlisted = |error: io::Error| {
         let detail = format!("cannot list the directory of bundles: {error}");
         BundleLoadError::new(codes::MANIFEST_MISSING, root, detail)
@@ -215,6 +245,7 @@ fn active_children(root: &Path) -> Result<(Dir, BTreeMap<OsString, FileType>), B
         BundleLoadError::new(error.entry(), &error.path, detail)
     })?;
     let mut children = children(&dir).map_err(unlisted)?;
+    let sharing = record.as_ref().map_or(Sharing::Off, |record| record.sharing);
     if let Some(active) = record.map(|record| record.active()) {
         let version = |name: &OsString| name.to_str().and_then(|name| name.parse::<Digest>().ok());
         children.retain(|name, _| version(name).is_none_or(|version| active.contains(&version)));
@@ -223,7 +254,7 @@ fn active_children(root: &Path) -> Result<(Dir, BTreeMap<OsString, FileType>), B
             children.entry(version.to_string().into()).or_insert_with(FileType::dir);
         }
     }
-    Ok((dir, children))
+    Ok((dir, children, sharing))
 }
 
 /// The entries that could be bundles, by name.
@@ -267,7 +298,8 @@ fn open_child(
         .map_err(|error| missing(format!("cannot open the bundle's directory: {error}")))
 }
 
-/// Gives each event type to the one bundle that declares it, and to none where there are more.
+/// Gives each event type to the one bundle that declares it; where there are more, to all of them if they may share it, and else to
+/// none.
 fn register<M>(found: &mut Discovery<M>, allowlist: Option<&[String]>) {
     let mut claims: BTreeMap<&str, Vec<&Arc<Loaded<M>>>> = BTreeMap::new();
     for loaded in &found.loaded {
@@ -277,9 +309,13 @@ fn register<M>(found: &mut Discovery<M>, allowlist: Option<&[String]>) {
             }
         }
     }
-    for (event_type, claimants) in claims {
+    for (event_type, mut claimants) in claims {
         if let [only] = claimants.as_slice() {
             found.registry.insert(event_type.to_owned(), Arc::clone(only));
+            continue;
+        }
+        if found.sharing.in_order(&mut claimants, |it| it.manifest().name()) {
+            found.shared.insert(event_type.to_owned(), claimants.into_iter().cloned().collect());
             continue;
         }
         for claimant in &claimants {

@@ -114,6 +114,19 @@ pub enum VersionError {
         /// The event type.
         event_type: String,
     },
+    /// Several extractors serve an event type, which they were not to share any more.
+    #[error(
+        "{}: event type `{}` is served by `{}` and `{}`, and neither would be served then",
+        root.display(), sanitize(event_type, 120), names[0], names[1]
+    )]
+    Shared {
+        /// The directory.
+        root: PathBuf,
+        /// Two of the extractors.
+        names: [ExtractorName; 2],
+        /// The event type.
+        event_type: String,
+    },
     /// Somebody reads the directory.
     #[error("{}: expected a directory of bundles that nobody reads, found one that is in use", root.display())]
     InUse {
@@ -146,6 +159,7 @@ impl Coded for VersionError {
             Self::NothingBefore { .. } => codes::NO_EARLIER_VERSION,
             Self::Missing { .. } => codes::VERSION_MISSING,
             Self::Taken { .. } => codes::EVENT_TYPE_TAKEN,
+            Self::Shared { .. } => codes::EVENT_TYPE_SHARED,
             Self::InUse { .. } => codes::BUNDLES_IN_USE,
         }
     }

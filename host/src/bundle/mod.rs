@@ -37,6 +37,7 @@ pub(crate) mod origin;
 pub(crate) mod pipeline;
 mod read;
 mod record;
+mod sharing;
 pub(crate) mod smoke;
 mod store;
 mod storing;
@@ -49,7 +50,7 @@ pub use coverage::{Coverage, FailedConversion, FailedValue, LeftOut, PropertyCov
 pub(crate) use crew::on_all_cores;
 pub use digest::{Digest, InvalidDigest};
 pub use discover::{Discovery, LoadFailure, discover};
-pub(crate) use discover::{Found, discover_on_all_cores, look_at, look_over};
+pub(crate) use discover::{Found, LookedOver, discover_on_all_cores, look_at, look_over};
 pub use error::{BundleError, BundleLoadError, ModuleRefusal, VersionError};
 pub use load::{Expect, Loaded, ModuleGate, Unaltered, load};
 pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};
@@ -59,6 +60,7 @@ pub use pipeline::{
     PipelineError, Request, StageTime, Stored, TRANSCRIPT_VERSION,
 };
 pub use record::{Activation, MAX_ACTIVATIONS, RECORD_FILE, RecordError};
+pub use sharing::{InvalidSharing, Sharing};
 pub use smoke::{
     SampleFailure, SampleRun, SmokeError, SmokeFailed, SmokeOptions, SmokeReport, Smoked,
     ValidationFailure,

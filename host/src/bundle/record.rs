@@ -10,6 +10,7 @@ use super::digest::Digest;
 use super::manifest::written;
 use super::name::ExtractorName;
 use super::read::{ReadError, Regular};
+use super::sharing::Sharing;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::sanitize;
@@ -36,6 +37,8 @@ const SCHEMA: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Record {
     schema: u32,
+    #[serde(default, skip_serializing_if = "Sharing::is_off")]
+    pub(super) sharing: Sharing,
     names: BTreeMap<ExtractorName, Vec<Activation>>,
 }
 
@@ -80,7 +83,7 @@ impl Activation {
 impl Record {
     /// One of nothing.
     pub(super) fn empty() -> Self {
-        Self { schema: SCHEMA, names: BTreeMap::new() }
+        Self { schema: SCHEMA, sharing: Sharing::Off, names: BTreeMap::new() }
     }
 
     /// The record of an open directory, which messages call `root`; `None` where it has none.
@@ -241,7 +244,9 @@ mod tests {
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
-        for record in [Record::empty(), sample()] {
+        let shared = Record { sharing: Sharing::Last, ..sample() };
+        assert!(!sample().to_json().contains("sharing") && shared.to_json().contains("\"last\""));
+        for record in [Record::empty(), sample(), shared] {
             assert_eq!(Record::from_json(record.to_json().as_bytes()), Ok(record));
         }
     }
@@ -262,6 +267,8 @@ mod tests {
             text.trim_end().to_owned(),
             changed("\"schema\": 1", "\"schema\": 2"),
             changed("\"schema\": 1", "\"schema\": 1, \"more\": 2"),
+            changed("\"schema\": 1", "\"schema\": 1,\n  \"sharing\": \"off\""),
+            changed("\"schema\": 1", "\"schema\": 1,\n  \"sharing\": \"all\""),
             changed("\"by\": \"test\"", "\"by\": \"test\", \"more\": 2"),
             changed("\"by\": \"test\"", &format!("\"by\": \"{}\"", "x".repeat(201))),
             changed("1970-01-01", "1970-31-01"),

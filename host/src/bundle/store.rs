@@ -3,6 +3,7 @@
 mod catalog;
 mod collect;
 mod disk;
+mod share;
 mod switch;
 #[cfg(test)]
 mod tests;

@@ -5,10 +5,11 @@ mod shown;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use retort::Store;
-use retort::bundle::{BundleError, Catalog, ExtractorName, MAX_ACTIVATIONS, Switched};
+use retort::bundle::{BundleError, Catalog, ExtractorName, MAX_ACTIVATIONS, Sharing, Switched};
 
-use self::shown::{CollectedReport, Listed, ShownExtractor, SwitchedReport};
+use self::shown::{CollectedReport, Listed, SharingReport, ShownExtractor, SwitchedReport};
 use super::args::JsonArg;
 use super::error::CliError;
 use super::{CommandResult, CommandVerdict, files, output};
@@ -32,6 +33,7 @@ Examples:
   retort bundles activate bundles read_order@3f0c12
   retort bundles rollback bundles read_order
   retort bundles retire bundles read_order
+  retort bundles share bundles reject
   retort bundles gc bundles --keep 2 --dry-run";
 
 #[derive(Subcommand)]
@@ -41,6 +43,7 @@ enum BundlesCommand {
     Activate(ActivateArgs),
     Rollback(NameArgs),
     Retire(RetireArgs),
+    Share(ShareArgs),
     Gc(GcArgs),
 }
 
@@ -116,6 +119,26 @@ struct RetireArgs {
     args: NameArgs,
 }
 
+/// Let several extractors serve one event type, and say what becomes of results that differ
+///
+/// The results for an event are merged: nodes and edges of one id are one, with the properties of all. `reject`: an event for which two
+/// extractors give different values has no result. `last`: the last of them by the order of their names counts. `off`, the default: an
+/// event type has one extractor.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  retort bundles share bundles\n  retort bundles share bundles reject"
+)]
+struct ShareArgs {
+    /// Directory of bundles
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// What is to be; where nothing is said, what is so is told
+    #[arg(value_name = "HOW", value_parser = PossibleValuesParser::new(Sharing::ALL.map(Sharing::as_str)).try_map(|it| it.parse::<Sharing>()))]
+    sharing: Option<Sharing>,
+    #[command(flatten)]
+    output: JsonArg,
+}
+
 /// Remove versions that are neither active nor in reach of `rollback`
 ///
 /// Refused while anybody has the directory open: what is to be loaded with its first event would be gone.
@@ -161,6 +184,7 @@ pub(super) fn main(args: &BundlesArgs) -> CommandResult {
                 store.retire(name, now, "retort bundles retire")
             })
         }
+        BundlesCommand::Share(args) => share(args),
         BundlesCommand::Gc(args) => gc(args),
     }
 }
@@ -195,6 +219,18 @@ fn switch(
     let switched = change(&store, &name, jiff::Timestamp::now()).map_err(CliError::refused)?;
     let report = SwitchedReport::of(&name, &switched);
     output::print_as(json, &report, || report.text())?;
+    Ok(CommandVerdict::Pass)
+}
+
+fn share(args: &ShareArgs) -> CommandResult {
+    let report = match args.sharing {
+        None => SharingReport::of(catalog(&args.dir)?.sharing),
+        Some(after) => {
+            let before = open(&args.dir)?.share(after, jiff::Timestamp::now());
+            SharingReport::changed(before.map_err(CliError::refused)?, after)
+        }
+    };
+    output::print_as(args.output.json, &report, || report.text())?;
     Ok(CommandVerdict::Pass)
 }
 

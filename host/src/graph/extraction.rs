@@ -99,3 +99,13 @@ pub struct Property {
     /// The value, of any JSON type: the validator decides what is allowed.
     pub value: Value,
 }
+
+/// Whether two values are one: numbers by what they are, however they are written.
+pub(crate) fn is_same_value(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other || ((one.is_f64() || other.is_f64()) && one.as_f64() == other.as_f64())
+        }
+        _ => one == other,
+    }
+}

@@ -4,12 +4,14 @@
 
 mod described;
 pub(crate) mod extraction;
+mod merge;
 mod salvage;
 pub(crate) mod spec;
 pub(crate) mod validate;
 
 pub(crate) use described::described;
 pub use extraction::{Edge, Extraction, Node, Property};
+pub use merge::{Conflict, Conflicts, merge};
 pub use salvage::{Dropped, DroppedProperty, Salvage, salvage};
 pub use spec::{
     EndpointColumn, Entity, GraphSpec, GraphSpecError, Properties, PropertySpec, PropertyType,

@@ -33,6 +33,15 @@ pub struct Dropped {
     pub properties: BTreeSet<DroppedProperty>,
 }
 
+impl Dropped {
+    /// Adds what was dropped of another result.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.node_ids.extend(other.node_ids);
+        self.edge_ids.extend(other.edge_ids);
+        self.properties.extend(other.properties);
+    }
+}
+
 /// A property that is gone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct DroppedProperty {

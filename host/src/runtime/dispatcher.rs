@@ -8,6 +8,7 @@ use tracing::Span;
 
 use super::event_type::{TypeGuess, TypeReader, type_of};
 use super::registry::{Registry, Route};
+use super::shared::{Part, Shared};
 use crate::bundle::{BundleLoadError, Digest};
 use crate::diagnostics::codes::Code;
 use crate::diagnostics::problem::Coded;
@@ -34,6 +35,8 @@ pub struct Dispatcher<'r> {
     matched_text: Vec<u8>,
     /// The type of the last event that no bundle serves, if it has one.
     unserved: Option<String>,
+    /// What the extractors of the last event's type gave, where several share it.
+    parts: Vec<Part>,
     /// How many dispatchers share the places of a pool.
     sharers: usize,
     /// Whether runners look for what makes sure, before a result is read, that it fits the graph spec of its bundle.
@@ -50,6 +53,9 @@ pub enum Dispatched<'a> {
     },
     /// An extractor ran.
     Served(Served<'a>),
+    /// The extractors ran that [share](crate::bundle::Sharing) the event's type. If one of them fails, the event has no result: a part of
+    /// it would pass for the whole.
+    Shared(Shared<'a>),
     /// The bundle that serves its type can't be loaded, which was found out when the first event of the bundle came.
     Refused {
         /// The event's type.
@@ -99,6 +105,8 @@ impl From<DispatchError> for RunError {
 #[derive(Debug)]
 pub struct Served<'a> {
     pub(super) index: usize,
+    /// Which of the registry's bundles.
+    pub(super) place: usize,
     bundle: Digest,
     event_type: &'a str,
     outcome: RunOutcome<'a>,
@@ -137,6 +145,7 @@ impl<'r> Dispatcher<'r> {
             matched: String::new(),
             matched_text: Vec::new(),
             unserved: None,
+            parts: Vec::new(),
             sharers: 1,
             holds_to_graphs: false,
         }
@@ -181,17 +190,54 @@ impl<'r> Dispatcher<'r> {
         let Some(route) = registry.routes().get(index) else {
             return Ok(Dispatched::Unrouted { event_type: None });
         };
-        self.make_room(route);
+        if !route.others.is_empty() {
+            return self.serve_shared(index, route, event);
+        }
+        self.make_room(route.bundle);
         let event_type = if route.is_prefix { &self.matched } else { &route.event_type };
-        let runner = match runner(registry, &mut self.runners, self.holds_to_graphs, route) {
+        let runner = match runner(registry, &mut self.runners, self.holds_to_graphs, route.bundle) {
             Ok(runner) => runner,
             Err(error) => return Ok(Dispatched::Refused { event_type, error }),
         };
         let outcome = runner
             .extract(event, &mut ())
             .map_err(|error| DispatchError { event_type: Some(event_type.clone()), error })?;
-        let bundle = registry.fingerprint(route);
-        Ok(Dispatched::Served(Served { index, bundle, event_type, outcome }))
+        let bundle = registry.fingerprint(route.bundle);
+        Ok(Dispatched::Served(Served { index, place: route.bundle, bundle, event_type, outcome }))
+    }
+
+    /// Runs all extractors of a route, of which the first one's runner has projected the event.
+    fn serve_shared(
+        &mut self,
+        index: usize,
+        route: &'r Route,
+        event: &[u8],
+    ) -> Result<Dispatched<'_>, DispatchError> {
+        let registry = self.registry;
+        self.parts.clear();
+        for bundle in route.bundles() {
+            self.make_room(bundle);
+            let runner = runner(registry, &mut self.runners, self.holds_to_graphs, bundle);
+            let runner = match runner {
+                Ok(runner) => runner,
+                Err(error) => {
+                    return Ok(Dispatched::Refused { event_type: self.type_by(index), error });
+                }
+            };
+            let projected = if bundle == route.bundle { Ok(()) } else { runner.project(event) };
+            match projected.and_then(|()| runner.extract(event, &mut ())) {
+                Ok(outcome) => {
+                    self.parts.push(Part::new(bundle, registry.fingerprint(bundle), outcome));
+                }
+                Err(error) => {
+                    let event_type = Some(self.type_by(index).to_owned());
+                    return Err(DispatchError { event_type, error });
+                }
+            }
+        }
+        let (event_type, parts) = (self.type_by(index), self.parts.as_slice());
+        let conflicts = registry.conflicts();
+        Ok(Dispatched::Shared(Shared { index, event_type, parts, conflicts }))
     }
 
     /// Projects an event of this type for the bundle of this route.
@@ -207,8 +253,12 @@ impl<'r> Dispatcher<'r> {
             self.matched = event_type;
         }
         // One that can't be loaded says so when it is to serve.
-        let runner = runner(self.registry, &mut self.runners, self.holds_to_graphs, route);
+        let runner = runner(self.registry, &mut self.runners, self.holds_to_graphs, route.bundle);
         runner.map_or(Ok(()), |runner| runner.project(event))
+    }
+
+    pub(super) fn registry(&self) -> &'r Registry {
+        self.registry
     }
 
     /// The type of the event that was placed last, which takes this route.
@@ -231,10 +281,9 @@ impl<'r> Dispatcher<'r> {
 
     /// Gives the instances of other bundles up where those of this dispatcher have all places of the pool: they would keep theirs
     /// until an event of their own came.
-    fn make_room(&mut self, route: &Route) {
+    fn make_room(&mut self, bundle: usize) {
         let Some(places) = self.registry.pool_instances() else { return };
-        if self.runners.get(route.bundle).and_then(Option::as_ref).is_some_and(Runner::has_instance)
-        {
+        if self.runners.get(bundle).and_then(Option::as_ref).is_some_and(Runner::has_instance) {
             return;
         }
         let made = self.runners.iter_mut().flatten();
@@ -252,7 +301,7 @@ impl<'r> Dispatcher<'r> {
         {
             // Whether the bundle can be loaded matters only if the event is of its type.
             if let Ok(runner) =
-                runner(self.registry, &mut self.runners, self.holds_to_graphs, route)
+                runner(self.registry, &mut self.runners, self.holds_to_graphs, route.bundle)
             {
                 runner.project(event)?;
                 if runner.is_of_type(event, text) {
@@ -266,7 +315,7 @@ impl<'r> Dispatcher<'r> {
         let resolved = resolved.inspect_err(|error| trace_rejection(&Span::none(), error));
         let Some(index) = resolved? else { return Ok(Placed::Nowhere) };
         let Some(route) = self.registry.routes().get(index) else { return Ok(Placed::Nowhere) };
-        match runner(self.registry, &mut self.runners, self.holds_to_graphs, route) {
+        match runner(self.registry, &mut self.runners, self.holds_to_graphs, route.bundle) {
             Ok(runner) => runner.project(event)?,
             Err(error) => return Ok(Placed::Refused { index, error }),
         }
@@ -323,23 +372,23 @@ pub(super) enum Placed<'r> {
     Nowhere,
 }
 
-/// The runner of a route's bundle, which is loaded if it isn't yet.
+/// The runner of a bundle, which is loaded if it isn't yet.
 fn runner<'a, 'r>(
     registry: &'r Registry,
     runners: &'a mut Vec<Option<Runner>>,
     holds_to_graphs: bool,
-    route: &Route,
+    bundle: usize,
 ) -> Result<&'a mut Runner, &'r BundleLoadError> {
-    if runners.len() <= route.bundle {
-        runners.resize_with(route.bundle + 1, || None);
+    if runners.len() <= bundle {
+        runners.resize_with(bundle + 1, || None);
     }
-    let place = &mut runners[route.bundle];
+    let place = &mut runners[bundle];
     match place {
         Some(runner) => Ok(runner),
         None => {
-            let runner = registry.bundle(route)?.module().runner();
+            let runner = registry.bundle(bundle)?.module().runner();
             // A bundle whose graph spec can't be read is told of when a result is held to it.
-            let graph = holds_to_graphs.then(|| registry.graph(route).ok()).flatten();
+            let graph = holds_to_graphs.then(|| registry.graph(bundle).ok()).flatten();
             Ok(place.insert(match graph {
                 Some(graph) => runner.holding_to(Arc::clone(&graph.spec)),
                 None => runner,

@@ -7,6 +7,8 @@ use super::bundle_graph::{BundleGraph, GraphsError};
 use super::dispatcher::{DispatchError, Dispatched, Dispatcher, Placed};
 use super::extracted::Extracted;
 use super::fallback::{Decided, Decision, Extract, ExtractError};
+use super::registry::Registry;
+use super::shared::{Merging, Shared};
 use super::wiring::{Coverage, OnOutcome};
 use crate::diagnostics::problem::Coded;
 use crate::graph::Extraction;
@@ -101,7 +103,8 @@ impl Extractors<'_, '_> {
                     let placed = dispatcher.place_at(index, event, event_type);
                     placed.map_err(|error| ExtractError::of(&error))?;
                 }
-                served(dispatcher.serve(index, event), graph, event)
+                let registry = dispatcher.registry();
+                served(registry, dispatcher.serve(index, event), graph, event)
             }
         };
         if let Extracted::Decided(decided) = &mut extracted
@@ -118,6 +121,7 @@ impl Extractors<'_, '_> {
 
 /// What a bundle gives, held to its graph spec, with the event's type.
 fn served<'a>(
+    registry: &Registry,
     dispatched: Result<Dispatched<'a>, DispatchError>,
     graph: &BundleGraph,
     event: &[u8],
@@ -126,6 +130,10 @@ fn served<'a>(
         Ok(Dispatched::Served(served)) => {
             let extracted = Extracted::held(served.outcome(), &graph.spec, graph.options, event);
             (Cow::Borrowed(served.event_type()), extracted)
+        }
+        Ok(Dispatched::Shared(shared)) => {
+            let decided = merged(registry, &shared, event).unwrap_or_else(|left| left);
+            (Cow::Borrowed(shared.event_type()), Extracted::Decided(decided))
         }
         Ok(Dispatched::Refused { event_type, error }) => (Cow::Borrowed(event_type), failed(error)),
         Ok(Dispatched::Unrouted { event_type }) => {
@@ -136,6 +144,28 @@ fn served<'a>(
             (Cow::Owned(event_type), failed(&error))
         }
     }
+}
+
+/// What several bundles give, each held to its graph spec; or what is left to the fallback, since one of them has failed.
+fn merged(
+    registry: &Registry,
+    shared: &Shared<'_>,
+    event: &[u8],
+) -> Result<Box<Decided>, Box<Decided>> {
+    let failed = |error| Box::new(Decided::failed(error));
+    let mut merging = Merging::default();
+    for part in shared.parts() {
+        let graph = registry.graph(part.place).map_err(|error| failed(ExtractError::of(error)))?;
+        let left = match Extracted::held(part.outcome(), &graph.spec, graph.options, event) {
+            Extracted::Decided(decided) if decided.decision == Decision::FallbackForEvent => {
+                return Err(decided);
+            }
+            Extracted::Decided(decided) => Some(*decided),
+            _ => None,
+        };
+        merging.add(part.bundle(), &part.outcome(), left).map_err(failed)?;
+    }
+    merging.finish(shared.conflicts).map(Box::new).map_err(|problem| failed(problem.into()))
 }
 
 /// What is left to the fallback.

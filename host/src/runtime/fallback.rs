@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::diagnostics::codes::{self, Code};
-use crate::diagnostics::problem::Coded;
+use crate::diagnostics::problem::{Coded, Problem};
 use crate::graph::{
     Dropped, Extraction, Failure, GraphSpec, Salvage, ValidateOptions, salvage, validate,
 };
@@ -51,6 +51,12 @@ impl ExtractError {
 
     pub(super) fn of<E: Coded + fmt::Display>(error: &E) -> Self {
         Self { code: error.entry(), message: error.to_string() }
+    }
+}
+
+impl From<Problem> for ExtractError {
+    fn from(problem: Problem) -> Self {
+        Self { code: problem.code, message: problem.message }
     }
 }
 

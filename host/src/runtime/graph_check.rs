@@ -1,6 +1,5 @@
 //! Results of a stream, held to the graph specs of their bundles.
 
-use super::dispatcher::Served;
 use super::extracted::Extracted;
 use super::fallback::Decided;
 use super::line::push_dropped;
@@ -8,6 +7,7 @@ use super::registry::Registry;
 use crate::diagnostics::codes;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::graph::Failure;
+use crate::sandbox::RunOutcome;
 
 /// How results are held to graph specs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,22 +17,21 @@ pub(super) struct GraphCheck {
 }
 
 impl GraphCheck {
-    /// What is left of a result with which something is wrong; nothing of one that is as it should be.
+    /// What is left of a bundle's result with which something is wrong; nothing of one that is as it should be.
     ///
     /// # Errors
     /// The first thing that is wrong, where nothing is left; or why it can't be said.
     pub(super) fn decide(
         self,
         registry: &Registry,
-        served: &Served<'_>,
+        bundle: usize,
+        outcome: RunOutcome<'_>,
         event: &[u8],
     ) -> Result<Option<Box<Decided>>, Problem> {
-        let outcome = served.outcome();
         if outcome.is_known_to_fit() {
             return Ok(None);
         }
-        let Some(route) = registry.routes().get(served.index) else { return Ok(None) };
-        let graph = registry.graph(route).map_err(Coded::problem)?;
+        let graph = registry.graph(bundle).map_err(Coded::problem)?;
         let mut options = graph.options;
         options.allow_external_endpoints |= self.allows_external_endpoints;
         match Extracted::held(outcome, &graph.spec, options, event) {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::bundle::Digest;
 use crate::diagnostics::codes::Code;
 use crate::diagnostics::problem::{Problem, Stage};
 use crate::graph::Failure;
@@ -47,6 +48,16 @@ impl<'a> Reject<'a> {
 /// A string as the text of JSON.
 pub(crate) fn push_text(line: &mut Vec<u8>, text: &str) {
     line.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
+}
+
+/// Which bundles gave a result: the one, or several that share the event's type.
+pub(crate) fn push_bundles(line: &mut Vec<u8>, bundles: impl Iterator<Item = Digest>) {
+    let bundles: Vec<String> = bundles.map(|it| format!("\"{it}\"")).collect();
+    let text = match bundles.as_slice() {
+        [only] => format!(",\"bundle\":{only}"),
+        several => format!(",\"bundles\":[{}]", several.join(",")),
+    };
+    line.extend_from_slice(text.as_bytes());
 }
 
 /// A valid result, with line ends replaced by spaces: a string can't hold them, so all they can be is white space.

@@ -27,6 +27,7 @@ mod outputs;
 mod registry;
 mod serve;
 mod served;
+mod shared;
 mod source;
 mod stream;
 mod summary;
@@ -45,9 +46,10 @@ pub use host::{
     Quotas, ServeError, ShadowReport, Tenant, TenantHandle, VersionStatus,
 };
 #[cfg(feature = "serve")]
-pub(crate) use line::{Reject, push_dropped, push_on_one_line, push_text};
+pub(crate) use line::{Reject, push_bundles, push_dropped, push_on_one_line, push_text};
 pub use outputs::Progress;
 pub use registry::Registry;
+pub use shared::{Part, Shared};
 pub use source::{StreamInput, StreamPosition};
 pub use stream::{Stream, StreamEnd};
 pub use summary::Summary;

@@ -8,7 +8,10 @@ use super::bundle_graph::{BundleGraph, GraphsError};
 use super::served::{ServedBundle, Serving};
 use super::type_table::TypeTable;
 use crate::bundle::pipeline::{Admitted, Bundle, Pipeline};
-use crate::bundle::{self, BundleLoadError, Digest, Discovery, LoadFailure, Reading};
+use crate::bundle::{
+    self, BundleLoadError, Digest, Discovery, LoadFailure, LookedOver, Reading, Sharing,
+};
+use crate::graph::Conflicts;
 use crate::graph::spec::GraphSpec;
 
 /// The bundles of a directory, and which event types each of them serves.
@@ -20,11 +23,13 @@ pub struct Registry {
     /// Routes by event type.
     table: TypeTable,
     failures: Vec<LoadFailure>,
+    /// What becomes of event types that several extractors declare.
+    sharing: Sharing,
     /// For as long as it may read bundles, none is removed.
     _reading: Option<Reading>,
 }
 
-/// One event type, or one prefix, with the bundle that serves it.
+/// One event type, or one prefix, with the bundles that serve it.
 #[derive(Debug)]
 pub(super) struct Route {
     /// As the bundle declares it.
@@ -32,6 +37,15 @@ pub(super) struct Route {
     pub(super) is_prefix: bool,
     /// Which of the registry's bundles: routes of one bundle share a runner.
     pub(super) bundle: usize,
+    /// The bundles of other extractors that serve it as well, in the order of their names, which come after that of the first.
+    pub(super) others: Box<[usize]>,
+}
+
+impl Route {
+    /// All bundles that serve it.
+    pub(super) fn bundles(&self) -> impl Iterator<Item = usize> {
+        std::iter::once(self.bundle).chain(self.others.iter().copied())
+    }
 }
 
 impl Registry {
@@ -54,8 +68,9 @@ impl Registry {
     #[must_use]
     pub fn open_lazily(root: &Path, pipeline: &Pipeline) -> Self {
         let reading = Reading::begin(root);
-        let (found, failures) = bundle::look_over(root);
-        let mut registry = Self { _reading: Some(reading), ..Self::empty(pipeline, failures) };
+        let LookedOver { found, failures, sharing } = bundle::look_over(root);
+        let empty = Self::empty(pipeline, failures, sharing);
+        let mut registry = Self { _reading: Some(reading), ..empty };
         registry.bundles = found.iter().map(ServedBundle::found).collect();
         let mut claims: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (place, found) in found.iter().enumerate() {
@@ -69,13 +84,13 @@ impl Registry {
         let mut collisions = Vec::new();
         for (event_type, mut places) in claims {
             places.retain(|place| registry.bundles[*place].failure().is_none());
-            match places.as_slice() {
-                [] => {}
-                [only] => registry.add_route(event_type, *only),
-                several => collisions.extend(several.iter().map(|place| {
-                    LoadFailure::collision(&found[*place].path, event_type, several.len())
-                })),
+            if sharing.in_order(&mut places, |it| found[*it].name.clone()) {
+                registry.add_route(event_type, &places);
+                continue;
             }
+            collisions.extend(places.iter().map(|place| {
+                LoadFailure::collision(&found[*place].path, event_type, places.len())
+            }));
         }
         let unfit = contested.iter().filter_map(|place| registry.bundles[*place].failure());
         let unfit: Vec<LoadFailure> = unfit.cloned().map(LoadFailure::from).collect();
@@ -104,38 +119,44 @@ impl Registry {
     /// `registry` is served, whether it is among those that are `loaded` or not.
     #[must_use]
     pub fn new(found: Discovery<Admitted>, pipeline: &Pipeline) -> Self {
-        let mut registry = Self::empty(pipeline, found.failures);
+        let mut registry = Self::empty(pipeline, found.failures, found.sharing);
         let mut places: HashMap<*const Bundle, usize> = HashMap::new();
-        for loaded in found.loaded.iter().chain(found.registry.values()) {
+        let one =
+            found.registry.iter().map(|(event_type, it)| (event_type, std::slice::from_ref(it)));
+        let several = found.shared.iter().map(|(event_type, it)| (event_type, it.as_slice()));
+        let served: BTreeMap<_, _> = one.chain(several).collect();
+        for loaded in found.loaded.iter().chain(served.values().copied().flatten()) {
             places.entry(Arc::as_ptr(loaded)).or_insert_with(|| {
                 registry.bundles.push(ServedBundle::of(loaded));
                 registry.bundles.len() - 1
             });
         }
-        for (event_type, loaded) in &found.registry {
+        for (event_type, bundles) in served {
             // Each was given a place above.
-            if let Some(place) = places.get(&Arc::as_ptr(loaded)) {
-                registry.add_route(event_type, *place);
-            }
+            let bundles = bundles.iter().filter_map(|it| places.get(&Arc::as_ptr(it)).copied());
+            registry.add_route(event_type, &bundles.collect::<Vec<_>>());
         }
         registry
     }
 
-    fn empty(pipeline: &Pipeline, failures: Vec<LoadFailure>) -> Self {
+    fn empty(pipeline: &Pipeline, failures: Vec<LoadFailure>, sharing: Sharing) -> Self {
         Self {
             gates: pipeline.clone(),
             bundles: Vec::new(),
             routes: Vec::new(),
             table: TypeTable::default(),
             failures,
+            sharing,
             _reading: None,
         }
     }
 
-    fn add_route(&mut self, event_type: &str, bundle: usize) {
+    fn add_route(&mut self, event_type: &str, bundles: &[usize]) {
+        let Some((bundle, others)) = bundles.split_first() else { return };
         let index = self.routes.len();
         let is_prefix = self.table.add(event_type, index);
-        self.routes.push(Route { event_type: event_type.to_owned(), is_prefix, bundle });
+        let event_type = event_type.to_owned();
+        self.routes.push(Route { event_type, is_prefix, bundle: *bundle, others: others.into() });
     }
 
     fn load_at_once(&self, places: &[usize]) {
@@ -164,10 +185,13 @@ impl Registry {
     }
 
     /// The event types and prefixes with the fingerprints of the bundles that serve them, in the order of
-    /// [`event_types`](Self::event_types). That of a bundle which isn't loaded yet is what its manifest says: nothing else is
+    /// [`event_types`](Self::event_types); one that several extractors [share](Sharing) comes once with each, in the order of their names. That of a bundle which isn't loaded yet is what its manifest says: nothing else is
     /// loaded in its place.
     pub fn served(&self) -> impl Iterator<Item = (&str, Digest)> {
-        self.routes.iter().map(|route| (route.event_type.as_str(), self.fingerprint(route)))
+        self.routes.iter().flat_map(|route| {
+            let served = |bundle| (route.event_type.as_str(), self.fingerprint(bundle));
+            route.bundles().map(served)
+        })
     }
 
     /// Why a bundle isn't served, or an event type of it, as far as that was known when the registry was opened.
@@ -185,13 +209,14 @@ impl Registry {
         late.cloned().map(LoadFailure::from).collect()
     }
 
-    /// The graph spec of each event type's bundle, in the order of [`event_types`](Self::event_types). They are read once
+    /// The graph spec of each event type's bundle, in the order of [`served`](Self::served). They are read once
     /// more from the bundles, when they are first asked for; the types of one bundle share one. A bundle that isn't loaded yet is.
     ///
     /// # Errors
     /// [`GraphsError`], which names the file, for a spec that was altered since, or that this version doesn't read.
     pub fn graph_specs(&self) -> Result<Vec<Arc<GraphSpec>>, &GraphsError> {
-        self.routes.iter().map(|route| Ok(Arc::clone(&self.graph(route)?.spec))).collect()
+        let bundles = self.routes.iter().flat_map(Route::bundles);
+        bundles.map(|bundle| Ok(Arc::clone(&self.graph(bundle)?.spec))).collect()
     }
 
     /// Reads the graph specs of the bundles that are loaded by now, on all cores, which otherwise are read with the first event of
@@ -215,23 +240,34 @@ impl Registry {
         self.table.get(text)
     }
 
-    /// The bundle of a route, whether it is loaded or not.
-    pub(super) fn found(&self, route: &Route) -> &ServedBundle {
-        &self.bundles[route.bundle]
+    /// What becomes of event types that active versions of several extractors declare.
+    #[must_use]
+    pub fn sharing(&self) -> Sharing {
+        self.sharing
     }
 
-    /// The bundle of a route, loaded.
-    pub(super) fn bundle(&self, route: &Route) -> Result<&Serving, &BundleLoadError> {
-        self.bundles[route.bundle].load(&self.gates)
+    /// What becomes of different values for an event type that is shared.
+    pub(super) fn conflicts(&self) -> Conflicts {
+        self.sharing.conflicts().unwrap_or_default()
     }
 
-    /// What the results of a route's bundle are held to.
-    pub(super) fn graph(&self, route: &Route) -> Result<&BundleGraph, &GraphsError> {
-        self.bundles[route.bundle].graph(&self.gates)
+    /// A bundle, whether it is loaded or not.
+    pub(super) fn found(&self, bundle: usize) -> &ServedBundle {
+        &self.bundles[bundle]
     }
 
-    pub(super) fn fingerprint(&self, route: &Route) -> Digest {
-        self.bundles[route.bundle].fingerprint()
+    /// A bundle, loaded.
+    pub(super) fn bundle(&self, bundle: usize) -> Result<&Serving, &BundleLoadError> {
+        self.bundles[bundle].load(&self.gates)
+    }
+
+    /// What the results of a bundle are held to.
+    pub(super) fn graph(&self, bundle: usize) -> Result<&BundleGraph, &GraphsError> {
+        self.bundles[bundle].graph(&self.gates)
+    }
+
+    pub(super) fn fingerprint(&self, bundle: usize) -> Digest {
+        self.bundles[bundle].fingerprint()
     }
 
     pub(super) fn max_event_bytes(&self) -> usize {

@@ -8,17 +8,21 @@ use tracing::{Span, debug};
 
 use super::crew::Serve;
 use super::dispatcher::{Dispatched, Dispatcher};
+use super::fallback::Decided;
 use super::graph_check::{self, GraphCheck};
-use super::line::{Reject, push_on_one_line, push_text};
+use super::line::{Reject, push_bundles, push_on_one_line, push_text};
 use super::outputs::Output;
 use super::registry::{Registry, Route};
+use super::shared::{Merging, Shared};
 use super::source::Origin;
+use super::summary::Summary;
 use crate::abi::event::EventError;
 use crate::diagnostics::codes;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::graph::Failure;
 use crate::json::Line;
-use crate::sandbox::RunError;
 use crate::sandbox::runner::trace_rejection;
+use crate::sandbox::{RunError, RunOutcome};
 
 /// What all threads of a stream serve by.
 #[derive(Clone, Debug)]
@@ -35,6 +39,35 @@ impl<'r> ServeConfig<'r> {
     pub(super) fn new(registry: &'r Registry) -> Self {
         let heads = registry.routes().iter().map(|route| LineHead::new(registry, route)).collect();
         Self { registry, heads, graph_check: Some(GraphCheck::default()), batch: None }
+    }
+
+    /// What is left of a bundle's result with which something is wrong, where results are checked.
+    fn checked(
+        &self,
+        bundle: usize,
+        outcome: RunOutcome<'_>,
+        event: &[u8],
+    ) -> Result<Option<Box<Decided>>, Problem> {
+        match self.graph_check {
+            Some(check) => check.decide(self.registry, bundle, outcome, event),
+            None => Ok(None),
+        }
+    }
+
+    /// The text of a line up to its result.
+    fn push_head(
+        &self,
+        line: &mut Vec<u8>,
+        origin: &Origin,
+        number: u64,
+        index: usize,
+        event_type: &str,
+    ) {
+        line.extend_from_slice(origin.head.as_bytes());
+        push_number(line, number);
+        if let Some(head) = self.heads.get(index) {
+            head.push(line, event_type);
+        }
     }
 }
 
@@ -54,8 +87,9 @@ impl LineHead {
         if !route.is_prefix {
             push_text(&mut event_type, &route.event_type);
         }
-        let bundle =
-            format!(",\"bundle\":\"{}\",\"result\":", registry.fingerprint(route)).into_bytes();
+        let mut bundle = Vec::new();
+        push_bundles(&mut bundle, route.bundles().map(|it| registry.fingerprint(it)));
+        bundle.extend_from_slice(b",\"result\":");
         Self { event_type, is_prefix: route.is_prefix, bundle }
     }
 
@@ -100,6 +134,24 @@ impl<'r> LineServer<'r> {
         let summary = &mut output.summary;
         let served = match self.dispatcher.dispatch(text) {
             Ok(Dispatched::Served(served)) => served,
+            Ok(Dispatched::Shared(shared)) => {
+                let (index, event_type) = (shared.index, shared.event_type());
+                return match merged(&self.config, &shared, text, summary) {
+                    Ok(merged) => push_merged(
+                        &self.config,
+                        origin,
+                        number,
+                        index,
+                        event_type,
+                        &merged,
+                        output,
+                    ),
+                    Err(problem) => {
+                        debug!(code = problem.code.name, "event rejected");
+                        reject(origin, number, &problem, output);
+                    }
+                };
+            }
             Ok(Dispatched::Unrouted { .. }) => {
                 summary.unrouted += 1;
                 return;
@@ -111,11 +163,7 @@ impl<'r> LineServer<'r> {
         };
         summary.fuel += served.outcome().fuel;
         summary.failed_conversions += u64::from(served.outcome().failed_conversions);
-        let registry = self.config.registry;
-        let checked = match self.config.graph_check {
-            Some(check) => check.decide(registry, &served, text),
-            None => Ok(None),
-        };
+        let checked = self.config.checked(served.place, served.outcome(), text);
         let in_part = match checked {
             Ok(in_part) => in_part,
             Err(failure) => {
@@ -129,23 +177,69 @@ impl<'r> LineServer<'r> {
         }
         summary.results += 1;
         let line = &mut output.out;
-        line.extend_from_slice(origin.head.as_bytes());
-        push_number(line, number);
-        if let Some(head) = self.config.heads.get(served.index) {
-            head.push(line, served.event_type());
-        }
+        self.config.push_head(line, origin, number, served.index, served.event_type());
         match in_part {
             None => push_on_one_line(line, served.outcome().json),
             Some(decided) => {
-                summary.in_part += 1;
-                for failure in &decided.failures {
-                    debug!(code = failure.code.name, "part of a result dropped");
-                    *summary.dropped.entry(failure.code.name).or_default() += 1;
-                }
+                count_dropped(summary, &decided.failures);
                 graph_check::push(line, &decided);
             }
         }
         line.extend_from_slice(b"}\n");
+    }
+}
+
+/// What several extractors gave, each held to its graph spec, as one.
+fn merged(
+    config: &ServeConfig<'_>,
+    shared: &Shared<'_>,
+    event: &[u8],
+    summary: &mut Summary,
+) -> Result<Decided, Problem> {
+    let mut merging = Merging::default();
+    for part in shared.parts() {
+        let outcome = part.outcome();
+        summary.fuel += outcome.fuel;
+        summary.failed_conversions += u64::from(outcome.failed_conversions);
+        let left = config.checked(part.place, outcome, event)?;
+        let added = merging.add(part.bundle(), &outcome, left.map(|it| *it));
+        added.map_err(|error| error.problem())?;
+    }
+    merging.finish(shared.conflicts)
+}
+
+fn push_merged(
+    config: &ServeConfig<'_>,
+    origin: &Origin,
+    number: u64,
+    index: usize,
+    event_type: &str,
+    merged: &Decided,
+    output: &mut Output,
+) {
+    let Output { out: line, summary, .. } = output;
+    if merged.result.is_empty() {
+        summary.empty += 1;
+        return;
+    }
+    summary.results += 1;
+    config.push_head(line, origin, number, index, event_type);
+    match merged.failures.as_slice() {
+        // Text and numbers always become JSON.
+        [] => line.extend(serde_json::to_vec(&merged.result).unwrap_or_default()),
+        failures => {
+            count_dropped(summary, failures);
+            graph_check::push(line, merged);
+        }
+    }
+    line.extend_from_slice(b"}\n");
+}
+
+fn count_dropped(summary: &mut Summary, failures: &[Failure]) {
+    summary.in_part += 1;
+    for failure in failures {
+        debug!(code = failure.code.name, "part of a result dropped");
+        *summary.dropped.entry(failure.code.name).or_default() += 1;
     }
 }
 

@@ -5,11 +5,12 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::bundle_graph::{BundleGraph, GraphsError};
 use super::dispatcher::Dispatcher;
 use super::extracted::Extracted;
 use super::extractors::{Entry, EntryBundle, Extractors, Wired};
 use super::fallback::Extract;
-use super::registry::Registry;
+use super::registry::{Registry, Route};
 
 /// Which extractors of the embedding program stand in for bundles, and for which event types.
 ///
@@ -114,7 +115,7 @@ impl<'f> Wiring<'f> {
                 coverage.bundles_without_fallback.push(event_type);
                 continue;
             };
-            let bundle = Some(EntryBundle { index, graph: registry.graph(route) });
+            let bundle = Some(EntryBundle { index, graph: graphs(registry, route) });
             wired.add(&event_type, Entry { bundle, fallback });
             coverage.wrapped.push(event_type);
         }
@@ -128,6 +129,12 @@ impl<'f> Wiring<'f> {
         let dispatcher = Dispatcher::new(registry).holding_to_graphs();
         Extractors { dispatcher, wired, coverage, on_outcome }
     }
+}
+
+/// What the results of a route's first bundle are held to, if those of all can be held to something.
+fn graphs<'r>(registry: &'r Registry, route: &Route) -> Result<&'r BundleGraph, &'r GraphsError> {
+    route.others.iter().try_for_each(|other| registry.graph(*other).map(drop))?;
+    registry.graph(route.bundle)
 }
 
 impl fmt::Debug for Wiring<'_> {

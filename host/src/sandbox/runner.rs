@@ -83,6 +83,26 @@ pub struct RunOutcome<'a> {
 }
 
 impl RunOutcome<'_> {
+    /// The same without its text, to be kept for longer than that stays in its place.
+    pub(crate) fn without_text(self) -> RunOutcome<'static> {
+        self.with_text(&[])
+    }
+
+    /// The same with its text in another place.
+    pub(crate) fn with_text(self, json: &[u8]) -> RunOutcome<'_> {
+        let Self { shape, fuel, conversion_fuel, failed_conversions, .. } = self;
+        let Self { dropped_duplicates, is_known_to_fit, .. } = self;
+        RunOutcome {
+            json,
+            shape,
+            fuel,
+            conversion_fuel,
+            failed_conversions,
+            dropped_duplicates,
+            is_known_to_fit,
+        }
+    }
+
     /// Whether the form of the result, and the values in it, show that it fits the graph spec that the runner holds results to: it
     /// needn't be read for that. False says nothing.
     pub(crate) fn is_known_to_fit(&self) -> bool {

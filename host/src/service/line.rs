@@ -1,13 +1,14 @@
 //! The lines of an answer.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 
 use serde::Serialize;
 
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem};
-use crate::runtime::{Answer, By, Reject, ServeError, push_dropped, push_on_one_line, push_text};
+use crate::runtime::{
+    Answer, By, Reject, ServeError, push_bundles, push_dropped, push_on_one_line, push_text,
+};
 
 /// What a request's events came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -65,12 +66,10 @@ fn push_result(lines: &mut Vec<u8>, number: u64, answer: &Answer) {
     // A vector takes all that is written.
     let _ = write!(lines, "{{\"line\":{number},\"event_type\":");
     push_text(lines, answer.event_type.as_deref().unwrap_or_default());
-    if let By::Version { version, .. } = &answer.by {
-        let mut text = String::new();
-        let _ = write!(text, "{version}");
-        lines.extend_from_slice(b",\"bundle\":\"");
-        lines.extend_from_slice(text.as_bytes());
-        lines.push(b'"');
+    match &answer.by {
+        By::Version { version, .. } => push_bundles(lines, std::iter::once(*version)),
+        By::Versions { versions, .. } => push_bundles(lines, versions.iter().map(|it| it.1)),
+        By::Fallback { .. } | By::Nobody => {}
     }
     lines.extend_from_slice(b",\"result\":");
     push_on_one_line(lines, &answer.json);

@@ -14,7 +14,7 @@ use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::untrusted::escaped;
 use crate::evidence::expected::{ExpectedEdge, ExpectedEnd, ExpectedNode, ExpectedResult};
 use crate::evidence::{ExpectedSample, Sample};
-use crate::graph::extraction::{Edge, Extraction, Node, Property};
+use crate::graph::extraction::{Edge, Extraction, Node, Property, is_same_value};
 use crate::graph::spec::{GraphSpec, Properties};
 use crate::graph::validate::has_key;
 use crate::plan::{FieldMapping, Plan};
@@ -168,7 +168,8 @@ impl<'a> Comparison<'a> {
         entity.is_none_or(|entity| entity == node.entity_name)
             && node_id.is_none_or(|id| id == node.node_id)
             && key.iter().all(|(name, value)| {
-                value_of(spec, &node.properties, name).is_some_and(|found| is_same(value, found))
+                value_of(spec, &node.properties, name)
+                    .is_some_and(|found| is_same_value(value, found))
             })
     }
 
@@ -179,7 +180,7 @@ impl<'a> Comparison<'a> {
     fn differing(&self, wanted: &Map<String, Value>, node: &Node) -> usize {
         let spec = self.properties_of(&node.entity_name);
         let differs = |(name, value): &(&String, &Value)| {
-            !is_same(value, value_of(spec, &node.properties, name).unwrap_or(&Value::Null))
+            !is_same_value(value, value_of(spec, &node.properties, name).unwrap_or(&Value::Null))
         };
         wanted.iter().filter(differs).count()
     }
@@ -224,7 +225,7 @@ impl<'a> Comparison<'a> {
     ) {
         for (name, value) in wanted {
             let observed = value_of(spec, found, name);
-            if is_same(value, observed.unwrap_or(&Value::Null)) {
+            if is_same_value(value, observed.unwrap_or(&Value::Null)) {
                 continue;
             }
             let told = |value: &Value| {
@@ -301,7 +302,8 @@ impl<'a> Comparison<'a> {
         let differs = |mapping: &FieldMapping| {
             wanted.key.iter().any(|(name, value)| {
                 is_one(spec, name, mapping.property_name())
-                    && !value_of(spec, &node.properties, name).is_some_and(|it| is_same(value, it))
+                    && !value_of(spec, &node.properties, name)
+                        .is_some_and(|it| is_same_value(value, it))
             })
         };
         let keys = plan.nodes().get(index).map(|rule| rule.key_fields()).unwrap_or_default();
@@ -347,7 +349,10 @@ impl<'a> Comparison<'a> {
             let spec = self.properties_of_edge(&wanted.relationship);
             let differing = |edge: &&&Edge| {
                 let differs = |(name, value): &(&String, &Value)| {
-                    !is_same(value, value_of(spec, &edge.properties, name).unwrap_or(&Value::Null))
+                    !is_same_value(
+                        value,
+                        value_of(spec, &edge.properties, name).unwrap_or(&Value::Null),
+                    )
                 };
                 wanted.properties.iter().filter(differs).count()
             };
@@ -507,14 +512,4 @@ fn value_of<'p>(
     let exact = properties.iter().find(|it| it.name == name);
     let found = exact.or_else(|| properties.iter().find(|it| is_one(spec, &it.name, name)));
     found.map(|it| &it.value)
-}
-
-/// Whether two values are one: numbers by what they are, however they are written.
-fn is_same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => {
-            one == other || ((one.is_f64() || other.is_f64()) && one.as_f64() == other.as_f64())
-        }
-        _ => one == other,
-    }
 }

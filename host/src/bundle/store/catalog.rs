@@ -13,6 +13,7 @@ use crate::bundle::error::{BundleError, VersionError};
 use crate::bundle::manifest::Manifest;
 use crate::bundle::name::ExtractorName;
 use crate::bundle::record::Activation;
+use crate::bundle::sharing::Sharing;
 
 /// What lies in a directory of bundles.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ use crate::bundle::record::Activation;
 pub struct Catalog {
     /// Whether the directory has a record. One without serves all that is in it.
     pub has_record: bool,
+    /// What becomes of event types that active versions of several extractors declare.
+    pub sharing: Sharing,
     /// The extractors, in the order of their names.
     pub extractors: Vec<CatalogEntry>,
     /// What is in the place of a version, and has no manifest that can be read.
@@ -117,7 +120,7 @@ impl Catalog {
             CatalogEntry { name, activations, versions }
         };
         let extractors = versions.into_iter().map(entry).collect();
-        Ok(Self { has_record: !is_new, extractors, unreadable })
+        Ok(Self { has_record: !is_new, sharing: record.sharing, extractors, unreadable })
     }
 }
 

@@ -11,6 +11,7 @@ use crate::bundle::error::{BundleError, VersionError};
 use crate::bundle::manifest::Manifest;
 use crate::bundle::name::ExtractorName;
 use crate::bundle::record::{Activation, RECORD_FILE, Record};
+use crate::bundle::sharing::Sharing;
 use crate::bundle::storing::Storing;
 
 /// The command that is noted for what a directory served before it had a record.
@@ -78,7 +79,8 @@ impl Store {
             let (before, colliding): (Vec<_>, Vec<_>) =
                 claimants.into_iter().partition(|it| is_before_its_name(&it.1, &manifest));
             let path = |it: (String, Manifest, String)| self.root.join(it.0);
-            others.colliding = colliding.into_iter().map(path).collect();
+            let colliding = colliding.into_iter().filter(|it| !is_shared(&record, &name, it));
+            others.colliding = colliding.map(path).collect();
             if others.colliding.is_empty() {
                 give_way(&mut record, &before, storing.at, &storing.by);
                 let versions = self.versions_with(&record, version, &manifest);
@@ -257,7 +259,8 @@ impl Store {
         name: &ExtractorName,
         manifest: &Manifest,
     ) -> Result<(), BundleError> {
-        match self.claimants(record, name, manifest)?.into_iter().next() {
+        let mut claimants = self.claimants(record, name, manifest)?.into_iter();
+        match claimants.find(|it| !is_shared(record, name, it)) {
             None => Ok(()),
             Some((found, other, event_type)) => Err(VersionError::Taken {
                 path: self.root.join(found),
@@ -363,6 +366,15 @@ fn give_way(
         let rest = Activation::new(rest.copied().collect(), at, by);
         record.activate(&name, rest);
     }
+}
+
+/// Whether a bundle of another extractor may serve an event type together with one of this name.
+fn is_shared(
+    record: &Record,
+    name: &ExtractorName,
+    (_, other, _): &(String, Manifest, String),
+) -> bool {
+    record.sharing != Sharing::Off && other.name() != *name
 }
 
 /// Whether a bundle is what its extractor was before it was given a name: of the same function, and itself without one.

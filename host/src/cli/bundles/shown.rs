@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use retort::bundle::{
-    Activation, Catalog, CatalogEntry, Collected, Digest, ExtractorName, Manifest, Switched,
-    Version, VersionState,
+    Activation, Catalog, CatalogEntry, Collected, Digest, ExtractorName, Manifest, Sharing,
+    Switched, Version, VersionState,
 };
 use serde::Serialize;
 
@@ -20,6 +20,8 @@ pub(super) struct Listed<'a> {
     pub(super) ok: bool,
     /// Whether there is a record of what is active; without one all is.
     record: bool,
+    /// What becomes of event types that several extractors declare.
+    sharing: Sharing,
     extractors: Vec<ShownExtractor<'a>>,
     /// What is in the place of a version and can't be read.
     unreadable: Vec<String>,
@@ -54,6 +56,7 @@ impl<'a> Listed<'a> {
         Self {
             ok: extractors.iter().all(|it| it.ok),
             record: catalog.has_record,
+            sharing: catalog.sharing,
             extractors,
             unreadable: paths(&catalog.unreadable),
         }
@@ -148,6 +151,34 @@ impl<'a> SwitchedReport<'a> {
         };
         text.extend(self.retired.iter().map(|other| format!("{other}: gave way\n")));
         text
+    }
+}
+
+/// What becomes of event types that several extractors declare, and what did.
+#[derive(Serialize)]
+pub(super) struct SharingReport {
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<Sharing>,
+    sharing: Sharing,
+}
+
+impl SharingReport {
+    pub(super) fn of(sharing: Sharing) -> Self {
+        Self { ok: true, before: None, sharing }
+    }
+
+    pub(super) fn changed(before: Sharing, sharing: Sharing) -> Self {
+        Self { ok: true, before: Some(before), sharing }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let Self { before, sharing, .. } = self;
+        match before {
+            None => format!("{sharing}\n"),
+            Some(before) if before == sharing => format!("{sharing} as before\n"),
+            Some(before) => format!("{before} -> {sharing}\n"),
+        }
     }
 }
 

@@ -107,8 +107,9 @@ impl Job {
     /// # Errors
     /// For an input that isn't a file: nothing can go on in the middle of a pipe.
     pub(super) fn new(parts: &JobParts<'_>) -> Result<Self, CliError> {
-        let served: String =
-            parts.registry.served().map(|(name, bundle)| format!("{name}\0{bundle}\n")).collect();
+        let sharing = parts.registry.sharing();
+        let served = parts.registry.served().map(|(name, bundle)| format!("{name}\0{bundle}\n"));
+        let served: String = served.chain([sharing.to_string()]).collect();
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             bundles: Digest::of(served.as_bytes()).to_string(),

@@ -26,9 +26,12 @@ codes! { Stage::Bundle;
     EVENT_TYPE_COLLISION = "event_type_collision":
         "Two bundles of one directory declare the same event type. None of them serves that type, since it is not known which should.",
         "Remove all bundles but one for that event type, or restrict which types are served.";
+    EVENT_TYPE_SHARED = "event_type_shared":
+        "The directory was to give each event type to one extractor, and there is one that several of them serve. Neither would be served then, so nothing changes.",
+        "Retire all extractors of the event type but one with `retort bundles retire` first.";
     EVENT_TYPE_TAKEN = "event_type_taken":
         "A version was to be activated that declares an event type which another extractor of the directory serves. Neither would be served then, so the version stays as it is and nothing changes.",
-        "Give both the same `name` in retort.toml and compile again, so that the one is a version of the other; or retire the other one with `retort bundles retire`.";
+        "Give both the same `name` in retort.toml and compile again, so that the one is a version of the other; or let it take the other one's place with `retort bundles activate --replace`; or let several extractors serve an event type with `retort bundles share`.";
     EVENT_TYPES_MISMATCH = "event_types_mismatch":
         "The bundle does not declare an event type that was expected of it.",
         "Load the bundle that declares the type, or correct what is expected.";

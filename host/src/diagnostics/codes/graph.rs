@@ -46,6 +46,9 @@ codes! { Stage::Graph;
         "A node's id does not end in the entity name and the key values that its own properties hold. Whoever looks the node up by its key would not find it.",
         "Build the id from the same values as the key properties: {session}:{entity}:{key}={value}.",
         in_rule("Name in the rule the field that holds the key, or change the key in the graph spec.");
+    MERGE_CONFLICT = "merge_conflict":
+        "Several extractors serve the event's type, and two of them give different values for the same thing: a property or the entity of a node, or a property, the relationship or an end of an edge. The event has no result.",
+        "Correct the extractor that is wrong; or have the last one by the order of names count, with `retort bundles share DIR last`; or retire one of them.";
     MISSING_ENDPOINT_KEY = "missing_endpoint_key":
         "An edge ends at a node that gives no value for a key by which the relationship refers to it.",
         "Give the node at that end all its key properties, or write them into the external id.";

@@ -18,7 +18,7 @@ pub struct Answer {
     pub by: By,
     /// The result, as the text of JSON. Empty, without even an object, where nobody serves the event's type.
     pub json: Vec<u8>,
-    /// How much is in it, of a version's result that was given as it was.
+    /// How much is in it, of the result of a single version that was given as it was.
     pub shape: Option<ResultCounts>,
     /// What was wrong with the result of a version, and isn't in this one any more.
     pub dropped: Vec<Failure>,
@@ -39,6 +39,14 @@ pub enum By {
         /// Its version.
         version: Digest,
         /// Whether its result was given as it was, or in part.
+        decision: Decision,
+    },
+    /// Versions of several extractors that [share](crate::bundle::Sharing) the event's type, whose results were
+    /// [merged](crate::graph::merge).
+    Versions {
+        /// The extractors and their versions, in the order of their names.
+        versions: Vec<(ExtractorName, Digest)>,
+        /// Whether all results were taken as they were given, or some in part.
         decision: Decision,
     },
     /// What stands in for the extractor of the event's type.
@@ -62,7 +70,7 @@ impl Answer {
         serde_json::from_slice(&self.json)
     }
 
-    /// The version that gave the result, if one did.
+    /// The version that gave the result, if a single one did.
     #[must_use]
     pub fn version(&self) -> Option<Digest> {
         match &self.by {

@@ -144,13 +144,15 @@ impl TenantHandle {
         self.state.settings().failures.clone()
     }
 
-    /// The event types and prefixes that are served, each with the version that serves it; without one by a fallback alone.
+    /// The event types and prefixes that are served, each with the versions that serve it: one, or several of extractors that
+    /// [share](crate::bundle::Sharing) it; without any by a fallback alone.
     #[must_use]
-    pub fn event_types(&self) -> Vec<(Arc<str>, Option<Digest>)> {
+    pub fn event_types(&self) -> Vec<(Arc<str>, Vec<Digest>)> {
         let settings = self.state.settings();
+        let digests =
+            |route: &super::settings::Route| route.versions.iter().map(|it| it.digest).collect();
         let routes = settings.routes.iter();
-        let digest = |route: &super::settings::Route| route.version.as_ref().map(|it| it.digest);
-        routes.map(|route| (Arc::clone(&route.event_type), digest(route))).collect()
+        routes.map(|route| (Arc::clone(&route.event_type), digests(route))).collect()
     }
 
     /// The most bytes that an event of the tenant may have.

@@ -12,18 +12,26 @@ use super::shadow::Shadow;
 use super::state::TenantState;
 use super::version::{Ready, Version};
 use crate::diagnostics::codes;
-use crate::diagnostics::problem::Coded;
+use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::graph::Extraction;
 use crate::runtime::event_type::{TypeReader, type_of};
 use crate::runtime::extracted::Extracted;
+use crate::runtime::shared::Merging;
 use crate::runtime::{Decision, ExtractError, graph_check};
 use crate::sandbox::{Blame, ResultCounts, RunError, Runner};
 
 /// An event that was served.
 pub(super) struct Served {
     pub(super) answer: Result<Answer, ServeError>,
-    /// What is to have the event as well, and what the tenant is served with.
-    pub(super) shadow: Option<(Arc<Shadow>, Arc<Settings>)>,
+    pub(super) shadow: Option<Shadowing>,
+}
+
+/// A version that is to have an event as well.
+pub(super) struct Shadowing {
+    shadow: Arc<Shadow>,
+    settings: Arc<Settings>,
+    /// What the version beside it gave, where that isn't the answer: its extractor shares the event's type.
+    served: Option<Extraction>,
 }
 
 /// An event on its way.
@@ -32,6 +40,15 @@ struct Visit<'a> {
     event: &'a [u8],
     account: Account,
     shadow: Option<Arc<Shadow>>,
+    /// What the version beside the shadow gave, where that isn't the answer.
+    served: Option<Extraction>,
+}
+
+/// Why several versions gave no result.
+enum Several {
+    Failed(ServeError),
+    /// The event is none.
+    NoEvent(RunError),
 }
 
 /// What a version made of an event.
@@ -57,9 +74,9 @@ impl TenantState {
         let started = Instant::now();
         let settings = self.settings();
         let account = Account::default();
-        let mut visit = Visit { settings: &settings, event, account, shadow: None };
+        let mut visit = Visit { settings: &settings, event, account, shadow: None, served: None };
         let answer = self.answer(&mut visit);
-        let Visit { mut account, shadow, .. } = visit;
+        let Visit { mut account, shadow, served, .. } = visit;
         let time = started.elapsed();
         account.time = time;
         account.summary.events = 1;
@@ -74,7 +91,8 @@ impl TenantState {
         }
         self.end(&account, fuel_of(account.summary.fuel, answer.is_err(), time));
         self.require_residency(&settings);
-        Served { answer, shadow: shadow.map(|shadow| (shadow, settings)) }
+        let shadow = shadow.map(|shadow| Shadowing { shadow, settings, served });
+        Served { answer, shadow }
     }
 
     fn answer(&self, visit: &mut Visit<'_>) -> Result<Answer, ServeError> {
@@ -111,11 +129,11 @@ impl TenantState {
     ) -> Result<Option<Answer>, ServeError> {
         let now = self.now();
         let mut error = None;
-        match &route.version {
+        match &*route.versions {
             // Who gives what isn't a version's needs to know the type.
-            None if !event_type.is_certain => return Ok(None),
-            None => {}
-            Some(active) => match active.turn(now) {
+            [] if !event_type.is_certain => return Ok(None),
+            [] => {}
+            [active] => match active.turn(now) {
                 Some((version, turn)) => {
                     match self.run_version(visit, &version, turn, route, event_type) {
                         Ran::Gave(answer) => {
@@ -128,14 +146,14 @@ impl TenantState {
                     }
                 }
                 None if !event_type.is_certain => return Ok(None),
-                None => {
-                    let until = active.set_aside_until().unwrap_or_default();
-                    error = Some(ServeError::SetAside {
-                        name: active.name.clone(),
-                        version: active.digest,
-                        retry_after: until.saturating_sub(now),
-                    });
-                }
+                None => error = Some(set_aside(active, now)),
+            },
+            // Each of them reads the whole event.
+            _ if !event_type.is_certain => return Ok(None),
+            several => match self.run_several(visit, several, route, event_type) {
+                Ok(answer) => return Ok(Some(answer)),
+                Err(Several::Failed(failed)) => error = Some(failed),
+                Err(Several::NoEvent(error)) => return Err(no_event(error)),
             },
         }
         visit.shadow_of(route);
@@ -157,6 +175,59 @@ impl TenantState {
         visit.account.fallbacks = 1;
         let by = By::Fallback { instead_of: error.as_ref().map(Coded::code) };
         Ok(Some(Answer { json, ..answer_by(Some(type_by(route, event_type.text)), by) }))
+    }
+
+    /// Runs versions of several extractors on an event, and merges what they give. If one of them fails, there is no result: a part of
+    /// it would pass for the whole.
+    fn run_several(
+        &self,
+        visit: &mut Visit<'_>,
+        versions: &[Arc<Version>],
+        route: &Route,
+        event_type: TypeText<'_>,
+    ) -> Result<Answer, Several> {
+        let now = self.now();
+        let before = visit.account.clone();
+        let (mut merging, mut given, mut fuel) = (Merging::default(), Vec::new(), 0);
+        for active in versions {
+            let Some((version, turn)) = active.turn(now) else {
+                return Err(Several::Failed(set_aside(active, now)));
+            };
+            let answer = match self.run_version(visit, &version, turn, route, event_type) {
+                Ran::Gave(answer) => *answer,
+                Ran::Failed(error) => return Err(Several::Failed(error)),
+                Ran::NoEvent(error) => return Err(Several::NoEvent(error)),
+                // The type is certain.
+                Ran::OfAnotherType => continue,
+            };
+            let result = answer.extraction().map_err(|error| {
+                let (code, blame) = (codes::RESULT_WRONG_SHAPE, Blame::Extractor);
+                let problem = Box::new(Problem::new(Stage::Graph, code, error.to_string()));
+                Several::Failed(ServeError::Graph { problem, blame })
+            })?;
+            if route.shadow.as_ref().is_some_and(|it| it.name == version.name) {
+                visit.served = Some(result.clone());
+            }
+            merging.push(version.digest, result, answer.dropped);
+            given.push((version.name.clone(), version.digest));
+            fuel += answer.fuel;
+        }
+        visit.shadow_of(route);
+        let merged = merging.finish(route.conflicts).map_err(|problem| {
+            let blame = Blame::Extractor;
+            Several::Failed(ServeError::Graph { problem: Box::new(problem), blame })
+        })?;
+        // The event counts once, whoever had a part in it.
+        let summary = &mut visit.account.summary;
+        let is_empty = merged.result.is_empty();
+        summary.results = before.summary.results + u64::from(!is_empty);
+        summary.empty = before.summary.empty + u64::from(is_empty);
+        summary.in_part = before.summary.in_part + u64::from(!merged.failures.is_empty());
+        let json = written(&merged.result)
+            .map_err(|error| Several::Failed(ServeError::Fallback(error)))?;
+        let by = By::Versions { versions: given, decision: merged.decision };
+        let answer = answer_by(Some(type_by(route, event_type.text)), by);
+        Ok(Answer { json, dropped: merged.failures, fuel, ..answer })
     }
 
     /// Runs a version on an event, and notes how it went.
@@ -242,13 +313,13 @@ impl TenantState {
     /// Has the version that runs beside the one that is served do the same event.
     pub(super) fn shadow(
         &self,
-        (shadow, settings): &(Arc<Shadow>, Arc<Settings>),
+        Shadowing { shadow, settings, served }: &Shadowing,
         event: &[u8],
         answer: &Result<Answer, ServeError>,
     ) {
         let served = match answer {
             Ok(answer) if answer.version().is_some() => answer.extraction().ok(),
-            _ => None,
+            _ => served.clone(),
         };
         let started = Instant::now();
         let mut fuel = 0;
@@ -360,6 +431,12 @@ fn answer_by(event_type: Option<Arc<str>>, by: By) -> Answer {
 /// The type of an event that takes a route.
 fn type_by(route: &Route, text: &[u8]) -> Arc<str> {
     if route.is_prefix { Arc::from(type_of(text)) } else { Arc::clone(&route.event_type) }
+}
+
+fn set_aside(version: &Version, now: Duration) -> ServeError {
+    let until = version.set_aside_until().unwrap_or_default();
+    let retry_after = until.saturating_sub(now);
+    ServeError::SetAside { name: version.name.clone(), version: version.digest, retry_after }
 }
 
 fn no_event(error: RunError) -> ServeError {

@@ -9,8 +9,10 @@ use super::tenant::{Fallback, Native, Tenant};
 use super::version::Version;
 use crate::bundle::pipeline::Pipeline;
 use crate::bundle::{Digest, ExtractorName, Found, LoadFailure, look_at};
+use crate::graph::Conflicts;
 use crate::runtime::event_type::TypeGuess;
 use crate::runtime::registry::Registry;
+use crate::runtime::served::ServedBundle;
 use crate::runtime::type_table::TypeTable;
 
 /// What a tenant is served with. It is made anew with each change; events that have begun go on with the one before.
@@ -32,9 +34,21 @@ pub(super) struct Settings {
 pub(super) struct Route {
     pub(super) event_type: Arc<str>,
     pub(super) is_prefix: bool,
-    pub(super) version: Option<Arc<Version>>,
+    /// The version that serves it; of several extractors that share it, one each, in the order of their names. None where a fallback
+    /// alone does.
+    pub(super) versions: Box<[Arc<Version>]>,
+    /// What becomes of different values that several give.
+    pub(super) conflicts: Conflicts,
     pub(super) fallback: Option<RouteFallback>,
+    /// What runs beside one of the versions.
     pub(super) shadow: Option<Arc<Shadow>>,
+}
+
+/// What declares an event type in one place: a bundle, or those of several extractors that share it.
+#[derive(Debug)]
+struct Claimants {
+    claims: Vec<Claim>,
+    conflicts: Conflicts,
 }
 
 /// What stands in for a version.
@@ -58,6 +72,13 @@ impl From<&Found> for Claim {
     }
 }
 
+impl From<&ServedBundle> for Claim {
+    fn from(found: &ServedBundle) -> Self {
+        let (name, path) = (found.name().clone(), found.path().to_owned());
+        Self { name, digest: found.fingerprint(), path }
+    }
+}
+
 impl Settings {
     /// Looks over what the tenant has. `version` gives a version as it is known already, and `shadow` what runs beside it.
     pub(super) fn new(
@@ -67,25 +88,24 @@ impl Settings {
         shadow: impl Fn(&Version) -> Option<Arc<Shadow>>,
     ) -> Self {
         let mut failures = Vec::new();
-        let mut claims: BTreeMap<String, Vec<Claim>> = BTreeMap::new();
+        let mut claims: BTreeMap<String, Vec<Claimants>> = BTreeMap::new();
         let registries: Vec<Registry> =
             tenant.directories.iter().map(|root| Registry::open_lazily(root, &gates)).collect();
         for registry in &registries {
             failures.extend_from_slice(registry.failures());
             for route in registry.routes() {
-                let found = registry.found(route);
-                let claim = Claim {
-                    name: found.name().clone(),
-                    digest: found.fingerprint(),
-                    path: found.path().to_owned(),
-                };
-                claims.entry(route.event_type.clone()).or_default().push(claim);
+                let found = route.bundles().map(|bundle| Claim::from(registry.found(bundle)));
+                let claimants =
+                    Claimants { claims: found.collect(), conflicts: registry.conflicts() };
+                claims.entry(route.event_type.clone()).or_default().push(claimants);
             }
         }
         for path in &tenant.bundles {
             if let Some(found) = looked_at(path, &mut failures) {
                 for event_type in &found.event_types {
-                    claims.entry(event_type.clone()).or_default().push(Claim::from(&found));
+                    let claims_of_type = claims.entry(event_type.clone()).or_default();
+                    let conflicts = Conflicts::default();
+                    claims_of_type.push(Claimants { claims: vec![Claim::from(&found)], conflicts });
                 }
             }
         }
@@ -99,28 +119,36 @@ impl Settings {
             fallbacks.extend(fallback.map(|it| (event_type.clone(), it)));
         }
         let (mut table, mut routes) = (TypeTable::default(), Vec::new());
-        let mut add = |event_type: String, version: Option<Arc<Version>>, fallback| {
+        let mut add = |event_type: String, versions: Box<[Arc<Version>]>, conflicts, fallback| {
             let is_prefix = table.add(&event_type, routes.len());
-            let shadow = version.as_deref().and_then(&shadow);
+            let shadow = versions.iter().find_map(|version| shadow(version));
             let event_type = Arc::from(event_type);
-            routes.push(Route { event_type, is_prefix, version, fallback, shadow });
+            routes.push(Route { event_type, is_prefix, versions, conflicts, fallback, shadow });
         };
         for (event_type, claimants) in claims {
             let fallback = fallbacks.remove(&event_type);
             match claimants.as_slice() {
-                [only] => add(event_type, Some(version(only)), fallback),
+                [Claimants { claims, conflicts }] => {
+                    add(
+                        event_type,
+                        claims.iter().map(&mut version).collect(),
+                        *conflicts,
+                        fallback,
+                    );
+                }
                 several => {
+                    let several: Vec<&Claim> = several.iter().flat_map(|it| &it.claims).collect();
                     failures.extend(several.iter().map(|claim| {
                         LoadFailure::collision(&claim.path, &event_type, several.len())
                     }));
                     if fallback.is_some() {
-                        add(event_type, None, fallback);
+                        add(event_type, [].into(), Conflicts::default(), fallback);
                     }
                 }
             }
         }
         for (event_type, fallback) in fallbacks {
-            add(event_type, None, Some(fallback));
+            add(event_type, [].into(), Conflicts::default(), Some(fallback));
         }
         let guess = TypeGuess::default();
         Self { tenant, gates, guess, table, routes, failures, _registries: registries }
@@ -133,7 +161,7 @@ impl Settings {
 
     /// The versions that serve.
     pub(super) fn versions(&self) -> impl Iterator<Item = &Arc<Version>> {
-        self.routes.iter().filter_map(|route| route.version.as_ref())
+        self.routes.iter().flat_map(|route| &route.versions)
     }
 }
 
