@@ -55,7 +55,7 @@ pub const SDK: &[(&str, &str)] = &[
 /// The source that a new extractor in Rust begins as, with its tests.
 pub const RUST_TEMPLATE: &str = include_str!("../extractor.rs");
 
-/// The file of [`PROJECT`] in which [`PROJECT_NAME`] stands for the name of the project.
+/// A file of [`PROJECT`] in which [`PROJECT_NAME`] stands for the name of the project, as in `retort.toml`.
 pub const PROJECT_MANIFEST: &str = "Cargo.toml";
 
 /// What stands for the name of a project.

@@ -4,9 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use retort::bundle::ExtractorName;
 use retort_guest_template::{PROJECT, PROJECT_MANIFEST, PROJECT_NAME, SDK};
 
 use super::error::CliError;
+use super::project::PROJECT_FILE;
 use super::{CommandResult, CommandVerdict, output};
 
 /// The folder of the SDK's crate among its sources.
@@ -59,7 +61,9 @@ pub(super) fn main(args: &NewArgs) -> CommandResult {
     }
     for (file, text) in PROJECT {
         match *file {
-            PROJECT_MANIFEST => write(&path.join(file), &text.replace(PROJECT_NAME, name))?,
+            PROJECT_MANIFEST | PROJECT_FILE => {
+                write(&path.join(file), &text.replace(PROJECT_NAME, name))?
+            }
             _ => write(&path.join(file), text)?,
         }
     }
@@ -75,9 +79,10 @@ pub(super) fn main(args: &NewArgs) -> CommandResult {
     Ok(CommandVerdict::Pass)
 }
 
-/// Whether a package of cargo may be named so.
+/// Whether a package of cargo may be named so, and an extractor.
 fn is_name(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic())
+    name.parse::<ExtractorName>().is_ok()
+        && name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 
