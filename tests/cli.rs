@@ -14,6 +14,7 @@ mod label;
 mod outputs;
 mod packed;
 pub(crate) mod project;
+mod remote;
 mod resume;
 mod rust;
 mod selftest;

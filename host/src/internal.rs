@@ -41,6 +41,12 @@ pub mod prompt {
     pub use crate::author::prompt::*;
 }
 
+/// Bundles in object stores.
+#[cfg(feature = "remote")]
+pub mod remote {
+    pub use crate::remote::*;
+}
+
 /// What is repaired without a model.
 #[cfg(feature = "author")]
 pub mod repair {

@@ -92,6 +92,7 @@
 //! | `http` | `author`, and the clients of models that are reached over HTTP |
 //! | `wasi` | WASI preview 1 for guests that import it; without it they are refused |
 //! | `serve` | the service over HTTP that `retort serve` is, which has no interface of its own yet |
+//! | `remote` | bundles in object stores, as `retort publish` and `retort sync` have them, which have no interface of their own yet |
 //! | `selftest` | the hostile corpus, and what [runs](selftest::run) it |
 //! | `cli` | the command `retort`, with all of these; the default |
 //!
@@ -127,6 +128,8 @@ pub mod graph;
 pub mod internal;
 mod json;
 pub mod plan;
+#[cfg(feature = "remote")]
+mod remote;
 pub mod render;
 pub mod runtime;
 pub mod sandbox;

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use retort::bundle::{Catalog, VersionState};
 
-use super::project::Project;
+use retort::{Bundle, Pipeline};
+
+use super::project::{PLAN, Project};
 
 /// How often each of the commands is killed.
 const KILLS: u32 = 50;
@@ -135,4 +137,81 @@ fn whatever_is_killed_one_version_is_served() {
     let mut expected = [".lock", &active(&root).unwrap(), ".active.json"].map(str::to_owned);
     expected.sort();
     assert_eq!(left, expected);
+}
+
+/// Starts a command and kills it after this time. Whether it was still at work.
+fn kill_after(project: &Project, args: &[&str], time: Duration) -> bool {
+    let mut child = start(project, args);
+    thread::sleep(time);
+    let is_at_work = child.try_wait().unwrap().is_none();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    is_at_work
+}
+
+#[test]
+fn whatever_is_killed_what_is_published_is_whole() {
+    let (publish, sync) = (["publish", "out", "store"], ["sync", "store", "here"]);
+    let project = Project::new();
+    project.write("changed.json", PLAN.replace("\"span_id\"", "\"session_id\""));
+    project.compile();
+    assert_eq!(project.retort(["compile", "--plan", "changed.json"]).code, 0);
+    let began = Instant::now();
+    assert_eq!(project.retort(publish).code, 0);
+    let publishing = began.elapsed();
+    let began = Instant::now();
+    assert_eq!(project.retort(sync).code, 0);
+    let syncing = began.elapsed();
+    let gates = Pipeline::builder().build().unwrap();
+    let [out, store, here] = ["out", "store", "here"].map(|it| PathBuf::from(project.path(it)));
+    let published = || {
+        let text = std::fs::read(store.join("active/read_order.json")).unwrap();
+        let activation: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        let version = activation["versions"][0].as_str().unwrap().to_owned();
+        // Beside the objects lies what the store itself was killed at.
+        let whole = tempfile::tempdir().unwrap();
+        for file in std::fs::read_dir(store.join("bundles").join(&version)).unwrap() {
+            let name = file.unwrap().file_name().into_string().unwrap();
+            if !name.contains('#') {
+                let from = store.join("bundles").join(&version).join(&name);
+                std::fs::copy(from, whole.path().join(&name)).unwrap();
+            }
+        }
+        Bundle::open(whole.path(), &gates).unwrap();
+        version
+    };
+    let taken = || {
+        let version = active(&here).unwrap();
+        Bundle::open(here.join(&version), &gates).unwrap();
+        version
+    };
+    let mut killed = 0;
+    for number in 0..2 * KILLS {
+        // What is to be published next isn't in the store, nor what is to be taken in the directory.
+        let args = arguments(&project, "activate", number);
+        let args: Vec<_> = args.iter().map(String::as_str).collect();
+        assert!(start(&project, &args).wait().unwrap().success());
+        let next = active(&out).unwrap();
+        if next != published() {
+            let _ = std::fs::remove_dir_all(store.join("bundles").join(&next));
+        }
+        killed += u32::from(kill_after(&project, &publish, publishing * (number % KILLS) / KILLS));
+        published();
+        if number % 2 == 0 {
+            assert_eq!(project.retort(publish).code, 0);
+        }
+        let next = published();
+        if next != taken() {
+            let _ = std::fs::remove_dir_all(here.join(&next));
+        }
+        killed += u32::from(kill_after(&project, &sync, syncing * (number % KILLS) / KILLS));
+        taken();
+    }
+    assert!(killed > KILLS, "{killed} of {} were killed before they ended", 4 * KILLS);
+    assert_eq!(project.retort(publish).code, 0);
+    assert_eq!(project.retort(sync).code, 0);
+    assert_eq!(taken(), active(&out).unwrap());
+    let left = std::fs::read_dir(&here).unwrap();
+    let left = left.map(|it| it.unwrap().file_name().into_string().unwrap());
+    assert!(left.into_iter().all(|name| !name.starts_with(".staging")), "nothing is left behind");
 }

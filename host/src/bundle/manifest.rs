@@ -17,7 +17,7 @@ use crate::diagnostics::untrusted::sanitize;
 pub const MANIFEST_FILE: &str = "manifest.json";
 
 /// The largest manifest that is read, in bytes.
-pub(super) const MAX_BYTES: u64 = 1 << 20;
+pub(crate) const MAX_BYTES: u64 = 1 << 20;
 
 /// How much of a value that a manifest holds is repeated in a message.
 pub(super) const VALUE_CHARS: usize = 120;
@@ -305,7 +305,7 @@ impl Manifest {
 }
 
 /// A time as manifests have it.
-pub(super) fn written(time: jiff::Timestamp) -> String {
+pub(crate) fn written(time: jiff::Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S.%6f+00:00").to_string()
 }
 

@@ -71,7 +71,7 @@ impl Coded for RecordError {
 
 impl Activation {
     /// From this time on, by this command, of which as much is noted as the record holds.
-    pub(super) fn new(versions: Vec<Digest>, at: jiff::Timestamp, by: &str) -> Self {
+    pub(crate) fn new(versions: Vec<Digest>, at: jiff::Timestamp, by: &str) -> Self {
         let mut end = by.len().min(MAX_COMMAND_BYTES);
         while !by.is_char_boundary(end) {
             end -= 1;

@@ -3,6 +3,8 @@
 mod catalog;
 mod collect;
 mod disk;
+#[cfg(feature = "remote")]
+mod receive;
 mod share;
 mod switch;
 #[cfg(test)]
@@ -11,6 +13,8 @@ mod tests;
 pub use self::catalog::{Catalog, CatalogEntry, Version, VersionState};
 pub use self::collect::Collected;
 pub(crate) use self::collect::Reading;
+#[cfg(feature = "remote")]
+pub(crate) use self::receive::ReceiveError;
 pub(super) use self::switch::Added;
 pub use self::switch::{Others, Switched};
 
@@ -173,19 +177,28 @@ fn put(disk: &impl Disk, contents: &Contents<'_>, manifest: &Manifest) -> Result
     Ok(())
 }
 
-/// Writes all files into a new staging directory, and flushes them and it to disk.
+/// Writes a bundle into a new staging directory.
 fn stage(
     disk: &impl Disk,
     staging: &str,
     contents: &Contents<'_>,
     manifest: &Manifest,
 ) -> Result<(), StoreFailure> {
-    disk.create_dir(staging).map_err(failed(staging, "create the staging directory"))?;
     let manifest = manifest.to_json();
     let files = contents
         .files()
         .map(|(_, name, bytes)| (name, bytes))
         .chain([(MANIFEST_FILE.to_owned(), manifest.as_bytes())]);
+    stage_files(disk, staging, files)
+}
+
+/// Writes all files into a new staging directory, and flushes them and it to disk.
+fn stage_files<'a>(
+    disk: &impl Disk,
+    staging: &str,
+    files: impl Iterator<Item = (String, &'a [u8])>,
+) -> Result<(), StoreFailure> {
+    disk.create_dir(staging).map_err(failed(staging, "create the staging directory"))?;
     for (name, bytes) in files {
         let path = format!("{staging}/{name}");
         disk.write_file(staging, &name, bytes).map_err(failed(&path, "write the file"))?;

@@ -10,6 +10,7 @@ use retort::Store;
 use retort::bundle::{BundleError, Catalog, ExtractorName, MAX_ACTIVATIONS, Sharing, Switched};
 
 use self::shown::{CollectedReport, Listed, SharingReport, ShownExtractor, SwitchedReport};
+pub(super) use self::shown::{short, short_all};
 use super::args::JsonArg;
 use super::error::CliError;
 use super::{CommandResult, CommandVerdict, files, output};

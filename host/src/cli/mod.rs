@@ -29,6 +29,7 @@ mod overwrite;
 mod plan;
 mod project;
 mod prompt;
+mod publish;
 mod render;
 mod repair;
 mod run;
@@ -36,6 +37,7 @@ mod runtime;
 mod selftest;
 mod serve;
 mod stages;
+mod sync;
 
 use std::process::ExitCode;
 
@@ -62,6 +64,7 @@ Examples:
   retort run --bundles bundles e.ndjson Events in, nodes and edges out
   retort serve --bundles bundles        The same over HTTP
   retort bundles list bundles           Versions of extractors, and which are served
+  retort publish bundles s3://releases  What is active, for hosts that `retort sync` with the store
   retort explain out_of_fuel            What a code means, and what to do
   retort selftest --all                 What attacks do to this machine and configuration
 
@@ -75,6 +78,8 @@ enum Command {
     Run(run::RunArgs),
     Serve(serve::ServeArgs),
     Bundles(bundles::BundlesArgs),
+    Publish(publish::PublishArgs),
+    Sync(sync::SyncArgs),
     Check(check::CheckArgs),
     Label(label::LabelArgs),
     Bench(bench::BenchArgs),
@@ -100,6 +105,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(args) => run::main(&args),
         Command::Serve(args) => serve::main(&args),
         Command::Bundles(args) => bundles::main(&args),
+        Command::Publish(args) => publish::main(&args),
+        Command::Sync(args) => sync::main(&args),
         Command::Check(args) => check::main(&args),
         Command::Label(args) => label::main(&args),
         Command::Bench(args) => bench::main(&args),

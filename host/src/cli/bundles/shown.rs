@@ -208,11 +208,11 @@ fn paths(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(|path| files::name(path)).collect()
 }
 
-fn short(version: &Digest) -> String {
+pub(in crate::cli) fn short(version: &Digest) -> String {
     version.to_string().chars().take(SHOWN_DIGITS).collect()
 }
 
-fn short_all(versions: &[Digest]) -> String {
+pub(in crate::cli) fn short_all(versions: &[Digest]) -> String {
     match versions {
         [] => "nothing".to_owned(),
         _ => versions.iter().map(short).collect::<Vec<_>>().join(", "),

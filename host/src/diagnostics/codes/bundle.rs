@@ -1,4 +1,4 @@
-//! Codes of storing and loading bundles.
+//! Codes of storing, loading and publishing bundles.
 
 use super::{Code, CodeEntry, Stage, codes};
 
@@ -44,6 +44,9 @@ codes! { Stage::Bundle;
     FUNCTION_SIGNATURE_MISMATCH = "function_signature_mismatch":
         "The named function does not take an address and a length and return one 64-bit result.",
         "Give the extractor function the type (i32, i32) -> i64, as the ABI says, and compile it again.";
+    KEY_INVALID = "key_invalid":
+        "The file does not hold a key of Ed25519 in PEM: a private one in PKCS #8 to sign with, a public one to trust.",
+        "Make a pair with `openssl genpkey -algorithm ed25519 -out key.pem` and `openssl pkey -in key.pem -pubout -out trusted.pem`.";
     LOAD_FAILED = "load_failed":
         "The bundle could not be loaded for a reason that is not in its manifest: a file could not be read or is too large, or the sandbox failed to load the module.",
         "Read the reason in the message; check permissions and the disk if it names a file.";
@@ -71,6 +74,18 @@ codes! { Stage::Bundle;
     NO_EARLIER_VERSION = "no_earlier_version":
         "The directory's record knows of no version of the extractor that was active before the one that is.",
         "Look up its versions with `retort bundles show`, and activate one of them.";
+    PUBLISHED_INVALID = "published_invalid":
+        "An object of the store is not what Retort publishes: it was damaged or put there by something else, or a file of a bundle is missing.",
+        "Publish the extractor again; if nobody has changed the store by mistake, do not trust it.";
+    REMOTE_FAILED = "remote_failed":
+        "The object store does not do what it is asked: it can't be reached, refuses the credentials, or has no such bucket.",
+        "Read what it says in the message; check the URL, and the credentials in the environment (AWS_*, GOOGLE_*, AZURE_*).";
+    REMOTE_URL_INVALID = "remote_url_invalid":
+        "What was named is neither a directory nor a URL of an object store, or a setting in the environment that the store needs is wrong.",
+        "Name a directory, or a URL as s3://bucket/prefix, gs://bucket/prefix, az://container/prefix.";
+    SIGNATURE_NOT_TRUSTED = "signature_not_trusted":
+        "What is to be served of an extractor is not signed by a key that this host trusts. It serves what it served before.",
+        "Publish it with a key that is trusted; if it should have been signed, find out who has written to the store.";
     VERSION_MISSING = "version_missing":
         "A version that was active before is not there any more, or its manifest can't be read.",
         "Restore the bundle from a copy or compile it again; or activate another version.";
