@@ -69,6 +69,17 @@ const RUNS: &[(&str, &str)] = &[
     ("version_not_promoted", "host: versions"),
     ("version_set_aside", "host: breaker"),
     ("not_served", "host: versions"),
+    ("client_too_slow", "service: time"),
+    ("cross_origin", "service: access"),
+    ("encoding_unknown", "service: requests"),
+    ("listen_failed", "service: address"),
+    ("listen_open", "service: access"),
+    ("method_unknown", "service: requests"),
+    ("path_unknown", "service: requests"),
+    ("request_corrupt", "service: requests"),
+    ("request_cut_off", "service: requests"),
+    ("request_too_large", "service: requests"),
+    ("service_ending", "service: end"),
 ];
 
 /// WebAssembly's own end of a call.
