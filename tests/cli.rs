@@ -16,6 +16,7 @@ mod packed;
 pub(crate) mod project;
 mod remote;
 mod resume;
+mod revalidate;
 mod rust;
 mod selftest;
 mod signals;

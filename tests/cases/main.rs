@@ -32,6 +32,7 @@ mod proof;
 mod registry;
 mod render;
 mod retry;
+mod revalidation;
 mod smoke;
 #[path = "../support.rs"]
 mod support;
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     trial::show_output(arguments.nocapture || arguments.show_output);
-    let trials: [fn() -> Vec<Trial>; 24] = [
+    let trials: [fn() -> Vec<Trial>; 25] = [
         answer::trials,
         bundle::trials,
         corpora::trials,
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         prompt::trials,
         proof::trials,
         registry::trials,
+        revalidation::trials,
         render::trials,
         retry::trials,
         smoke::trials,

@@ -127,7 +127,7 @@ fn wiring() -> Value {
 }
 
 /// Gates whose extractors take few bytes of an event.
-fn gates() -> Pipeline {
+pub(crate) fn gates() -> Pipeline {
     Pipeline::from(sandbox(options!(Limits { input_bytes: 4_096, ..Limits::default() })))
 }
 
@@ -136,7 +136,7 @@ const GRAPH: &str = r#"{"entities": [{"name": "Order", "key_columns": ["id"], "p
     {"column": "total", "logical_name": "total", "sdk_type": "double"}]}]}"#;
 
 /// Puts a bundle of orders of this event type.
-fn store(root: &Path, event_type: &str, function: &str, gates: &Pipeline) {
+pub(crate) fn store(root: &Path, event_type: &str, function: &str, gates: &Pipeline) {
     let plan = json!({
         "event_type": event_type, "target_entity_name": "Order",
         "function_name": format!("{function}_{event_type}"),
@@ -152,7 +152,7 @@ fn store(root: &Path, event_type: &str, function: &str, gates: &Pipeline) {
     accepted.store(&Store::open(root).unwrap(), now).unwrap();
 }
 
-fn event(event_type: &str, total: Value) -> String {
+pub(crate) fn event(event_type: &str, total: Value) -> String {
     json!({"event_type": event_type, "session_id": "s", "span_id": "p", "id": "1", "total": total})
         .to_string()
 }

@@ -41,6 +41,9 @@ pub(super) enum CliError {
     /// JSON that isn't a result.
     #[error("{origin}: expected a result{}: {message}", at(path))]
     NotResult { origin: String, path: String, message: String },
+    /// Recorded results that aren't those of the events.
+    #[error("{origin}: {message}")]
+    RecordedInvalid { origin: String, message: String },
     #[error("{origin}: {message}")]
     ProjectInvalid {
         /// The file, with line and column where they are known.
@@ -155,6 +158,7 @@ impl Coded for CliError {
             Self::NotUtf8 { .. } => codes::FILE_NOT_UTF8,
             Self::NotJson { .. } => codes::FILE_NOT_JSON,
             Self::NotResult { .. } => codes::RESULT_WRONG_SHAPE,
+            Self::RecordedInvalid { .. } => codes::RECORDED_INVALID,
             Self::BaselineInvalid { .. } => codes::BASELINE_INVALID,
             Self::BaselineUnrelated { .. } => codes::BASELINE_UNRELATED,
             Self::ProjectInvalid { .. } | Self::PlanInRust | Self::DraftInRust => {

@@ -15,7 +15,7 @@ pub(super) fn for_each(
     limit: usize,
     mut each: impl FnMut(u64, Result<&[u8], EventError>) -> Result<bool, CliError>,
 ) -> Result<(), CliError> {
-    let mut lines = Lines::new(files::open_events(path)?, limit);
+    let mut lines = Lines::new(files::open_events(path, "a file of events")?, limit);
     loop {
         let line = lines.next_line().map_err(|source| CliError::FileNotReadable {
             path: path.to_owned(),

@@ -1,12 +1,13 @@
 //! Files that commands are given.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use retort::evidence::Expected;
+use retort::internal::packing::Packing;
 use retort::internal::{document::DocumentKind, wording::json_in_text};
 use retort::plan::{self, Plan};
 use retort::render::{Source, render, render_rust};
@@ -73,9 +74,34 @@ pub(super) fn allow_open_files() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: allowed.maximum, ..allowed });
 }
 
-/// Opens a stream of events.
-pub(super) fn open_events(path: &Path) -> Result<impl Read + Send, CliError> {
-    open(path, "a file of events")
+/// Puts a file in the place of an earlier one, or of none, in one step.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = new_path(path);
+    let mut file = File::create(&new)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    drop(file);
+    std::fs::rename(&new, path)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Where a file is written before it [takes its place](replace).
+pub(super) fn new_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    name.into()
+}
+
+/// Opens a stream of events, or of results, unpacked where it is packed.
+pub(super) fn open_events(
+    path: &Path,
+    expected: &'static str,
+) -> Result<Box<dyn Read + Send>, CliError> {
+    let (mut source, mut head) = (open(path, expected)?, Vec::new());
+    let packing = Packing::of(&mut source, &mut head);
+    let packing = packing.map_err(|error| refused(path, expected, error))?;
+    Ok(packing.unpack(head, source))
 }
 
 /// Whether a path can be opened, without reading from it. A pipe isn't tried: it can be opened once.

@@ -32,6 +32,7 @@ mod prompt;
 mod publish;
 mod render;
 mod repair;
+mod revalidate;
 mod run;
 mod runtime;
 mod selftest;
@@ -81,6 +82,7 @@ enum Command {
     Publish(publish::PublishArgs),
     Sync(sync::SyncArgs),
     Check(check::CheckArgs),
+    Revalidate(revalidate::RevalidateArgs),
     Label(label::LabelArgs),
     Bench(bench::BenchArgs),
     Plan(plan::PlanArgs),
@@ -108,6 +110,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Publish(args) => publish::main(&args),
         Command::Sync(args) => sync::main(&args),
         Command::Check(args) => check::main(&args),
+        Command::Revalidate(args) => revalidate::main(&args),
         Command::Label(args) => label::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::Plan(args) => plan::main(&args),

@@ -79,16 +79,28 @@ impl Extractors<'_, '_> {
     /// [`ExtractError`]: that of an event that isn't a JSON object within the limits, or the fallback's. The next event can be
     /// served all the same.
     pub fn extract(&mut self, event: &[u8]) -> Result<Extracted<'_>, ExtractError> {
+        self.extract_with_type(event).map(|(_, extracted)| extracted)
+    }
+
+    /// The same with the event's type, if it has one.
+    pub(super) fn extract_with_type(
+        &mut self,
+        event: &[u8],
+    ) -> Result<(Option<Cow<'_, str>>, Extracted<'_>), ExtractError> {
         let Self { dispatcher, wired, on_outcome, .. } = self;
         let placed = dispatcher.place(event).map_err(|error| ExtractError::of(&error))?;
         let event_type = match placed {
             Placed::At(index) | Placed::Refused { index, .. } => Some(dispatcher.type_by(index)),
             Placed::Nowhere => dispatcher.unserved(),
         };
-        let Some(event_type) = event_type else { return Ok(Extracted::Unserved) };
-        let Some(entry) = wired.entry(event_type) else { return Ok(Extracted::Unserved) };
+        let Some(event_type) = event_type else { return Ok((None, Extracted::Unserved)) };
+        let Some(entry) = wired.entry(event_type) else {
+            return Ok((Some(Cow::Owned(event_type.to_owned())), Extracted::Unserved));
+        };
         let Some(EntryBundle { index, graph }) = entry.bundle else {
-            return entry.fallback.extract(event).map(Extracted::PassedThrough);
+            let result = entry.fallback.extract(event)?;
+            let event_type = Cow::Owned(event_type.to_owned());
+            return Ok((Some(event_type), Extracted::PassedThrough(result)));
         };
         let (event_type, mut extracted) = match graph {
             Err(error) => (Cow::Owned(event_type.to_owned()), failed(error)),
@@ -115,7 +127,7 @@ impl Extractors<'_, '_> {
         if let Some(on_outcome) = on_outcome {
             on_outcome(&event_type, &extracted);
         }
-        Ok(extracted)
+        Ok((Some(event_type), extracted))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem};
@@ -102,7 +102,7 @@ impl Extract for Runner {
 }
 
 /// What became of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// The result as the extractor gave it.
@@ -188,6 +188,11 @@ impl Decided {
             }
             Err(error) => Self::failed(error),
         }
+    }
+
+    /// A result with which nothing is wrong.
+    pub(super) fn unchanged(result: Extraction) -> Self {
+        Self { decision: Decision::CompiledUnchanged, result, ..Self::none(Vec::new()) }
     }
 
     /// What is left to the fallback, since there is no result.

@@ -25,6 +25,7 @@ mod host;
 mod line;
 mod outputs;
 mod registry;
+mod revalidate;
 mod serve;
 mod served;
 mod shared;
@@ -49,6 +50,10 @@ pub use host::{
 pub(crate) use line::{Reject, push_bundles, push_dropped, push_on_one_line, push_text};
 pub use outputs::Progress;
 pub use registry::Registry;
+pub use revalidate::{
+    DEFAULT_SAMPLES, Divergence, Noted, Reference, ReferenceResult, Revalidation,
+    RevalidationReport, ThresholdCheck, Thresholds, ThresholdsError, TypeCounts, parity,
+};
 pub use shared::{Part, Shared};
 pub use source::{StreamInput, StreamPosition};
 pub use stream::{Stream, StreamEnd};

@@ -97,6 +97,17 @@ impl<'f> Wiring<'f> {
         self
     }
 
+    /// What serves events on one thread without any bundle: the fallbacks alone, which are told the type of an event by the limits of
+    /// `registry`.
+    pub(super) fn without_bundles<'r>(self, registry: &'r Registry) -> Extractors<'r, 'f> {
+        let Self { fallbacks, on_outcome, .. } = self;
+        let (mut wired, coverage) = (Wired::default(), Coverage::default());
+        for (event_type, fallback) in fallbacks {
+            wired.add(&event_type, Entry { bundle: None, fallback });
+        }
+        Extractors { dispatcher: Dispatcher::new(registry), wired, coverage, on_outcome }
+    }
+
     /// What serves events on one thread, with the bundles of `registry`. A bundle that has a fallback is loaded if it isn't yet, and
     /// its graph spec read; events of one that can't be loaded have the fallback's results.
     #[must_use]

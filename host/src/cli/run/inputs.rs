@@ -17,7 +17,7 @@ use crate::cli::{files, output};
 
 /// The files that are named, with those that fit a pattern in the place of the pattern, in the order of their names. What is there
 /// by the name of a pattern is no pattern.
-pub(super) fn expand(named: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
+pub(in crate::cli) fn expand(named: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     let mut found = Vec::with_capacity(named.len());
     for path in named {
         let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']));

@@ -1,7 +1,7 @@
 //! `retort run`: bundles over streams of events.
 
 mod checkpoint;
-mod inputs;
+pub(super) mod inputs;
 mod outputs;
 mod progress;
 mod state;
@@ -248,7 +248,7 @@ impl RunArgs {
         let inputs = Inputs::default()
             .files(events.iter().chain(&self.policy.policy).map(PathBuf::as_path))
             .bundles(&self.bundles);
-        let new_state = self.resume.as_deref().map(State::new_path);
+        let new_state = self.resume.as_deref().map(files::new_path);
         let written = [
             (self.out.as_deref(), "--out"),
             (self.rejects.as_deref(), "--rejects"),

@@ -1,8 +1,8 @@
 //! How far a run has come, in a file: what `--resume` goes on from.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -13,6 +13,7 @@ use retort::{Registry, TenantPolicy};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::error::CliError;
+use crate::cli::files;
 
 /// The form of the file. Another one is another number.
 const FORMAT: u32 = 1;
@@ -259,22 +260,9 @@ impl State {
 
     /// Puts it in the place of an earlier one, or of none, in one step.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
-        let new = Self::new_path(path);
-        let mut file = File::create(&new)?;
-        serde_json::to_writer(&mut file, self)?;
-        file.write_all(b"\n")?;
-        file.sync_all()?;
-        drop(file);
-        fs::rename(&new, path)?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
-    }
-
-    /// Where a state is written before it takes its place.
-    pub(super) fn new_path(path: &Path) -> PathBuf {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".new");
-        name.into()
+        let mut text = serde_json::to_vec(self)?;
+        text.push(b'\n');
+        files::replace(path, &text)
     }
 
     /// What all up to here came to, as the file at `path` says.

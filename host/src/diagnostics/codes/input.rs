@@ -93,6 +93,9 @@ codes! { Stage::Input;
     PROJECT_INVALID = "project_invalid":
         "The project file is not TOML with exactly the known keys. The message gives line and column.",
         "Correct that line; the keys are rule, schema, graph, ontology, binding, samples, output, model, plan, policy, expected and allow_external_endpoints.";
+    RECORDED_INVALID = "recorded_invalid":
+        "The recorded results are not those of this corpus: a line is not what `retort run` writes, or it is of an event that isn't there or comes earlier.",
+        "Name the results that `retort run` has written of the same events, in the same order.";
     RESUME_NEEDS_FILE = "resume_needs_file":
         "A run that is to be resumed reads or writes what isn't a file: in a pipe, a terminal or a device nothing can be gone back to.",
         "Name files for the events, for --out and for --rejects, or leave --resume out.";
@@ -135,6 +138,9 @@ codes! { Stage::Input;
     TASK_NOT_JSON = "task_not_json":
         "The rule begins like JSON, or is an event schema, and can't be read as JSON.",
         "Correct the place that the message gives; NaN and Infinity are no JSON.";
+    THRESHOLDS_INVALID = "thresholds_invalid":
+        "The thresholds of a revalidation are not what they may be: JSON, known fields alone, each a number from 0 to 1 or null.",
+        "Correct what the message names; docs/cli.md has the fields.";
     UNKNOWN_ARTIFACT = "unknown_artifact":
         "The path is neither a directory nor a file whose name says what it is.",
         "Name a bundle's directory, or a file that ends in .wasm, .wat or .json.";
