@@ -139,7 +139,7 @@ fn a_report_is_written_over_nothing_that_is_read() {
 fn it_ends_as_the_contract_says() {
     let Some(path) = shared("conformance/revalidation.json") else {
         assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "the contract is missing");
-        println!("skipped: no ../shared/conformance beside the checkout");
+        eprintln!("skipped: no ../shared/conformance beside the checkout");
         return;
     };
     let file: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
