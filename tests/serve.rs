@@ -1,6 +1,7 @@
 //! The service, as clients have it.
 
 mod fixture;
+mod tenants;
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -172,7 +173,7 @@ fn those_who_look_after_it_are_told() {
     let service = Service::of(&project);
     service.events("", mixed().as_bytes());
     assert_eq!(service.get("/healthz", "").json(), json!({"ok": true}));
-    assert_eq!(service.get("/readyz", "").json(), json!({"ready": true}));
+    assert_eq!(service.get("/readyz", "").json(), json!({"ready": true, "config": {"ok": true}}));
     let metrics = service.get("/metrics", "");
     for line in [
         "retort_events_total{tenant=\"default\"} 10",

@@ -59,8 +59,7 @@ impl Service {
 
     /// Waits until it has said something.
     pub(super) fn wait_for(&self, said: &str) {
-        let wanted = || self.log().contains(said).then_some(());
-        eventually(&format!("{said}: {}", self.log()), wanted);
+        eventually(said, || self.log().contains(said).then_some(()));
     }
 
     pub(super) fn tell(&self, signal: Signal) {

@@ -7,9 +7,8 @@ use clap::Args;
 use retort::author::Backend;
 use retort::author::llm::ModelSpec;
 use retort::bundle::{ExtractorName, SmokeOptions};
-use retort::diagnostics::sanitize;
 use retort::gate::FieldPolicy;
-use retort::internal::{document::DocumentKind, wording::expected_first};
+use retort::internal::{document::DocumentKind, toml};
 use retort::{Pipeline, Task};
 use serde::Deserialize;
 
@@ -333,23 +332,9 @@ impl ProjectArgs {
             }
             text => text?,
         };
-        let refused = |error: &toml::de::Error, key: &str| {
-            let (line, column) = position(&text, error.span().map_or(0, |span| span.start));
-            let place = format!("{}:{line}:{column}", path.display());
-            let said = match error.message() {
-                "duplicate key" => {
-                    let found = error.span().and_then(|span| text.get(span)).unwrap_or("one");
-                    format!("expected each key once, found `{found}` a second time")
-                }
-                said => expected_first(said),
-            };
-            invalid(&place, &sanitize(&format!("{key}{said}"), 400))
-        };
-        let document = toml::Deserializer::parse(&text).map_err(|error| refused(&error, ""))?;
-        let file: ProjectFile = serde_path_to_error::deserialize(document).map_err(|error| {
-            let key = Some(error.path().to_string()).filter(|key| key != ".");
-            let key = key.map(|key| format!("{key}: ")).unwrap_or_default();
-            refused(error.inner(), &key)
+        let file: ProjectFile = toml::parse(&text).map_err(|error| {
+            let place = format!("{}:{}:{}", path.display(), error.line, error.column);
+            invalid(&place, &error.message)
         })?;
         if let Some(key) = file.empty_path() {
             let message = format!("{key}: expected a path, found an empty string");
@@ -369,12 +354,4 @@ fn recording_in_folder(spec: String, folder: &Path) -> String {
         Some(file) => format!("replay:{}", folder.join(file).display()),
         None => spec,
     }
-}
-
-/// Line and column of an offset, from 1.
-fn position(text: &str, offset: usize) -> (usize, usize) {
-    let before = text.get(..offset).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    (line, column)
 }

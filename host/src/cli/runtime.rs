@@ -84,6 +84,18 @@ pub(super) fn on_end_signals(told: impl Fn(u8) + Send + 'static) -> Result<(), C
     thread.spawn(listen).map(drop).map_err(CliError::Runtime)
 }
 
+/// Calls `told` with each SIGHUP from now on, one after the other, on threads for what blocks.
+pub(super) fn on_hangup(told: impl Fn() + Clone + Send + 'static) -> Result<(), CliError> {
+    let mut hangup = signal(SignalKind::hangup()).map_err(CliError::Runtime)?;
+    tokio::spawn(async move {
+        while let Some(()) = hangup.recv().await {
+            // Where it panics, which is a defect of ours, the next one is heard all the same.
+            let _ = tokio::task::spawn_blocking(told.clone()).await;
+        }
+    });
+    Ok(())
+}
+
 /// The signals that end a service, listened for from one place to the next.
 pub(super) struct Signals {
     interrupt: Signal,

@@ -1,18 +1,15 @@
 //! `retort serve`: bundles over HTTP.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use retort::internal::service::{Config, Service};
+use retort::internal::service::{DEFAULT_LISTEN, Service, Source};
 use tracing_subscriber::fmt::time::SystemTime;
 
 use super::args::{CacheArg, PolicyArg};
 use super::error::CliError;
 use super::runtime::{self, Signals};
 use super::{CommandResult, CommandVerdict, files, output};
-
-/// Where a service listens where nothing is said.
-const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
 /// The directory of bundles where nothing is said.
 const DEFAULT_BUNDLES: &str = "bundles";
@@ -25,10 +22,13 @@ const DEFAULT_BUNDLES: &str = "bundles";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ServeArgs {
+    /// Tenants with their bundles, policies, quotas and tokens, and limits of requests (TOML); taken up again when it changes
+    #[arg(long, value_name = "FILE", conflicts_with = "bundles")]
+    config: Option<PathBuf>,
     /// Directory of bundles, for the one tenant `default` [default: bundles]
     #[arg(long, value_name = "DIR")]
     bundles: Option<PathBuf>,
-    /// Address of this machine's loopback; port 0 takes one that is free [default: 127.0.0.1:8080]
+    /// Address; port 0 takes one that is free. Without tokens it has to be one of the loopback [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
     #[command(flatten)]
@@ -46,6 +46,7 @@ pub(super) struct ServeArgs {
 const EXAMPLES: &str = "\
 Examples:
   retort serve --bundles bundles
+  retort serve --config service.toml
   retort serve --bundles bundles --listen 127.0.0.1:0 --log json
   curl -T events.ndjson -X POST http://127.0.0.1:8080/v1/tenants/default/events";
 
@@ -63,14 +64,15 @@ pub(super) fn main(args: &ServeArgs) -> CommandResult {
     files::allow_open_files();
     let gates = args.cache.pipeline(&args.policy)?;
     args.cache.report(&gates);
-    let config = args.config()?;
+    let source = args.source()?;
     runtime::serve(async {
         // First of all, so that no signal goes by.
         let signals = Signals::listen().map_err(CliError::Runtime)?;
-        let service = Service::new(config, gates).map_err(CliError::refused)?;
+        let service = Service::new(source, gates).map_err(CliError::refused)?;
         let (listener, address) = service.listen().await.map_err(CliError::refused)?;
         output::write(&format!("http://{address}\n"))?;
         args.say_how_to_go_on(address);
+        runtime::on_hangup(service.reloader())?;
         service.serve(listener, signals.first()).await;
         Ok(CommandVerdict::Pass)
     })
@@ -89,7 +91,11 @@ impl ServeArgs {
         }
     }
 
-    fn config(&self) -> Result<Config, CliError> {
+    fn source(&self) -> Result<Source, CliError> {
+        if let Some(path) = &self.config {
+            files::probe(path, "the configuration of a service")?;
+            return Ok(Source::File { path: path.clone(), listen: self.listen });
+        }
         let bundles = match &self.bundles {
             Some(bundles) => {
                 files::require_directory(bundles, "a directory of bundles")?;
@@ -97,12 +103,12 @@ impl ServeArgs {
             }
             None => PathBuf::from(DEFAULT_BUNDLES),
         };
-        Ok(Config::of_directory(bundles, self.listen.unwrap_or(DEFAULT_LISTEN)))
+        Ok(Source::Directory { bundles, listen: self.listen.unwrap_or(DEFAULT_LISTEN) })
     }
 
     /// What to do next, for whoever has started it without saying what is to be served.
     fn say_how_to_go_on(&self, address: SocketAddr) {
-        if self.bundles.is_some() {
+        if self.bundles.is_some() || self.config.is_some() {
             return;
         }
         let is_there = Path::new(DEFAULT_BUNDLES).is_dir();

@@ -13,6 +13,8 @@ pub(crate) mod scan;
 pub(crate) mod string;
 pub(crate) mod tally;
 pub(crate) mod tape;
+#[cfg(feature = "serve")]
+pub(crate) mod toml;
 pub(crate) mod walk;
 
 pub use chunks::LinePosition;

@@ -137,7 +137,7 @@ impl Answering {
                     self.reading = Reading::Broken(Broken::ending(self.cutter.ended()));
                 }
                 () = sleep(self.limits.idle()), if is_waiting => {
-                    let broken = Broken::too_slow(self.limits.idle_seconds, self.cutter.ended());
+                    let broken = Broken::too_slow(self.limits.idle_seconds.get(), self.cutter.ended());
                     self.reading = Reading::Broken(broken);
                 }
             }
@@ -151,7 +151,7 @@ impl Answering {
     }
 
     fn has_room(&self) -> bool {
-        self.in_flight.len() < self.limits.events_in_flight
+        self.in_flight.len() < self.limits.events_in_flight.get() as usize
             && self.in_flight_bytes < IN_FLIGHT_BYTES
     }
 

@@ -38,7 +38,8 @@ impl Connections {
 
     /// Takes connections until `ending` is over. Where there are as many as may be, others wait at the system's door.
     pub(super) async fn accept(&mut self, listener: TcpListener, ending: impl Future<Output = ()>) {
-        let places = Arc::new(Semaphore::new(self.state.config().limits.connections));
+        let places =
+            Arc::new(Semaphore::new(self.state.config().limits.connections.get() as usize));
         let mut ending = pin!(ending);
         loop {
             let next = async {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -33,6 +34,22 @@ pub enum ServiceError {
         /// Which address.
         address: SocketAddr,
     },
+    /// The configuration, or a policy that it names, can't be read.
+    #[error("{}: cannot read the configuration: {source}", path.display())]
+    ConfigUnreadable {
+        /// Which file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The configuration isn't one.
+    #[error("{origin}: {message}")]
+    ConfigInvalid {
+        /// The file, with line and column where they are known.
+        origin: String,
+        /// The path to what is wrong, what was expected and what was found.
+        message: String,
+    },
     /// The host can't be built.
     #[error(transparent)]
     Host(#[from] HostError),
@@ -43,6 +60,8 @@ impl Coded for ServiceError {
         match self {
             Self::Listen { .. } => codes::LISTEN_FAILED,
             Self::Open { .. } => codes::LISTEN_OPEN,
+            Self::ConfigUnreadable { .. } => codes::FILE_NOT_READABLE,
+            Self::ConfigInvalid { .. } => codes::CONFIG_INVALID,
             Self::Host(error) => error.entry(),
         }
     }
@@ -60,12 +79,19 @@ impl Refusal {
         Self { code, message: message.into() }
     }
 
+    /// The same for everybody who may not, whatever there is.
+    pub(super) fn unauthorized() -> Self {
+        Self::new(codes::UNAUTHORIZED, "expected a token that is good for this")
+    }
+
     fn status(&self) -> StatusCode {
         match self.code {
+            codes::UNAUTHORIZED => StatusCode::UNAUTHORIZED,
             codes::CROSS_ORIGIN => StatusCode::FORBIDDEN,
             codes::PATH_UNKNOWN | codes::TENANT_UNKNOWN => StatusCode::NOT_FOUND,
             codes::METHOD_UNKNOWN => StatusCode::METHOD_NOT_ALLOWED,
             codes::REQUEST_TOO_LARGE => StatusCode::PAYLOAD_TOO_LARGE,
+            codes::HEADERS_TOO_LARGE => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             codes::ENCODING_UNKNOWN => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             codes::SERVICE_ENDING => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
@@ -76,9 +102,13 @@ impl Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let mut response = (self.status(), Json(&self)).into_response();
-        if self.code == codes::ENCODING_UNKNOWN {
-            let known = HeaderValue::from_static("gzip, zstd");
-            response.headers_mut().insert(header::ACCEPT_ENCODING, known);
+        let header = match self.code {
+            codes::ENCODING_UNKNOWN => Some((header::ACCEPT_ENCODING, "gzip, zstd")),
+            codes::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, "Bearer")),
+            _ => None,
+        };
+        if let Some((name, value)) = header {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
         response
     }

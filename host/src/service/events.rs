@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State as Shared};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -16,14 +17,16 @@ use super::state::State;
 /// Serves the events of a body, one a line.
 pub(super) async fn events(
     Shared(state): Shared<Arc<State>>,
-    Path(tenant): Path<String>,
+    tenant: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let (request, body) = request.into_parts();
-    let tenant = state.tenant(&tenant, &request.headers)?;
+    // What isn't text names no tenant.
+    let name = tenant.map(|Path(name)| name).unwrap_or_default();
+    let tenant = state.tenant(&name, &request.headers)?;
     let packing = packing(&request.headers)?;
     let limits = state.config().limits.clone();
-    let pieces = Pieces::new(body, packing, limits.body_bytes);
+    let pieces = Pieces::new(body, packing, limits.body_bytes.get());
     let (give, taken) = parts();
     tokio::spawn(Answering::new(Arc::clone(&state), tenant, limits, pieces, give).run());
     let parts = unfold(taken, |mut taken| async { Some((taken.recv().await?, taken)) });

@@ -44,7 +44,7 @@ impl Meters {
     }
 
     /// All that is counted. Names of tenants, routes and codes hold nothing that would have to be escaped.
-    pub(super) fn text(&self, host: &Host) -> String {
+    pub(super) fn text(&self, host: &Host, is_config_good: bool) -> String {
         let mut text = String::new();
         let tenants = host.tenants();
         let accounts: Vec<(&str, Account)> =
@@ -90,6 +90,11 @@ impl Meters {
         let connections = self.connections.load(Ordering::Relaxed);
         for (name, help, value) in [
             ("retort_connections", "Connections that are open.", connections),
+            (
+                "retort_config_ok",
+                "Whether the configuration on disk is served.",
+                is_config_good.into(),
+            ),
             ("retort_resident_bytes", "Native code and instances.", host.resident_bytes()),
         ] {
             head(&mut text, name, "gauge", help);

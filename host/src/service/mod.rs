@@ -11,12 +11,14 @@ mod connection;
 mod cut;
 mod error;
 mod events;
+mod file;
 mod guarded;
 mod line;
 mod meters;
 pub(crate) mod packing;
 mod state;
 mod status;
+mod token;
 mod watch;
 
 use std::net::SocketAddr;
@@ -30,6 +32,7 @@ use tracing::{info, warn};
 
 pub use config::{Config, Limits};
 pub use error::ServiceError;
+pub use file::{DEFAULT_LISTEN, Source};
 
 use self::connection::Connections;
 use self::error::Refusal;
@@ -47,10 +50,16 @@ impl Service {
     /// Looks over the tenants' bundles. Those that can't be served are told of, and stop nothing.
     ///
     /// # Errors
-    /// [`ServiceError`]: for an address that others can reach, where there are no tokens; and where the host can't be built.
-    pub fn new(config: Config, gates: Pipeline) -> Result<Self, ServiceError> {
-        config.check()?;
-        Ok(Self { state: Arc::new(State::new(config, gates)?) })
+    /// [`ServiceError`]: for a configuration that isn't one, for an address that others can reach, where there are no tokens, and where the
+    /// host can't be built.
+    pub fn new(source: Source, gates: Pipeline) -> Result<Self, ServiceError> {
+        Ok(Self { state: Arc::new(State::new(source, gates)?) })
+    }
+
+    /// What takes up the configuration and the bundles as they are on disk, as often as it is called. It reads files.
+    pub fn reloader(&self) -> impl Fn() + Clone + Send + 'static {
+        let state = Arc::clone(&self.state);
+        move || state.reload()
     }
 
     /// Takes the address that the configuration says.

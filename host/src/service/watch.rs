@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tracing::info;
 
+use super::file::Source;
 use super::state::{State, tell_failures};
 use crate::bundle::RECORD_FILE;
 
@@ -28,19 +29,25 @@ fn directory_stamp(root: &Path) -> [Stamp; 2] {
     [stamp(root), stamp(&root.join(RECORD_FILE))]
 }
 
+/// What was seen of everything that is looked at.
+#[derive(Debug)]
+struct Seen {
+    /// The configuration and the policies that it names.
+    files: Vec<(PathBuf, Stamp)>,
+    /// Directories of bundles, by tenant.
+    bundles: HashMap<String, Vec<[Stamp; 2]>>,
+}
+
 /// Looks for changes until it is given up.
 pub(super) async fn watch(state: Arc<State>) {
-    let mut seen = HashMap::new();
-    look(&state, &mut seen);
+    let mut seen = Seen { files: files(&state), bundles: HashMap::new() };
+    seen.look(&state);
     loop {
         tokio::time::sleep(EVERY).await;
-        let looking = (Arc::clone(&state), std::mem::take(&mut seen));
-        // Bundles are read where something has changed.
+        let state = Arc::clone(&state);
+        // Files are read where something has changed.
         let looked = tokio::task::spawn_blocking(move || {
-            let (state, mut seen) = looking;
-            for name in look(&state, &mut seen) {
-                refresh(&state, &name);
-            }
+            seen.take_up(&state);
             seen
         });
         let Ok(looked) = looked.await else { return };
@@ -48,19 +55,41 @@ pub(super) async fn watch(state: Arc<State>) {
     }
 }
 
-/// The tenants whose directories aren't as they were.
-fn look(state: &State, seen: &mut HashMap<String, Vec<[Stamp; 2]>>) -> Vec<String> {
-    let config = state.config();
-    let mut changed = Vec::new();
-    for (name, tenant) in &config.tenants {
-        let stamps: Vec<_> = tenant.bundles.iter().map(|root| directory_stamp(root)).collect();
-        if seen.get(name).is_some_and(|before| *before != stamps) {
-            changed.push(name.clone());
+impl Seen {
+    fn take_up(&mut self, state: &State) {
+        // As they are before they are read: what changes meanwhile is seen the next time.
+        let files = files(state);
+        if self.files != files {
+            state.reload();
+            self.files = files;
         }
-        seen.insert(name.clone(), stamps);
+        for name in self.look(state) {
+            refresh(state, &name);
+        }
     }
-    seen.retain(|name, _| config.tenants.contains_key(name));
-    changed
+
+    /// Notes how everything is, and gives the tenants whose directories aren't as they were.
+    fn look(&mut self, state: &State) -> Vec<String> {
+        let config = state.config();
+        let mut changed = Vec::new();
+        for (name, tenant) in &config.tenants {
+            let stamps: Vec<_> = tenant.bundles.iter().map(|root| directory_stamp(root)).collect();
+            if self.bundles.get(name).is_some_and(|before| *before != stamps) {
+                changed.push(name.clone());
+            }
+            self.bundles.insert(name.clone(), stamps);
+        }
+        self.bundles.retain(|name, _| config.tenants.contains_key(name));
+        changed
+    }
+}
+
+/// The files of the configuration, as they are.
+fn files(state: &State) -> Vec<(PathBuf, Stamp)> {
+    let Source::File { path, .. } = state.source() else { return Vec::new() };
+    let config = state.config();
+    let policies = config.tenants.values().filter_map(|tenant| tenant.policy_path.as_ref());
+    std::iter::once(path).chain(policies).map(|path| (path.clone(), stamp(path))).collect()
 }
 
 fn refresh(state: &State, name: &str) {
