@@ -92,6 +92,9 @@ fn every_way_to_fail_has_a_case() {
     // What a service tells its clients has the tests of services.
     seen.extend([
         "client_too_slow",
+        "config_invalid",
+        "headers_too_large",
+        "unauthorized",
         "cross_origin",
         "encoding_unknown",
         "listen_failed",

@@ -233,7 +233,7 @@ fn what_is_wrong_with_a_configuration_is_said_with_its_place() {
         ),
         (
             format!("{tenant}policy = \"no.yaml\"\n"),
-            "service.toml: tenants.acme.policy: ./no.yaml: cannot read",
+            "service.toml: tenants.acme.policy: no.yaml: cannot read",
         ),
         (
             format!("[limits]\nheader_bytes = 1\n{tenant}"),

@@ -69,10 +69,10 @@ pub(super) fn main(args: &ServeArgs) -> CommandResult {
         // First of all, so that no signal goes by.
         let signals = Signals::listen().map_err(CliError::Runtime)?;
         let service = Service::new(source, gates).map_err(CliError::refused)?;
+        runtime::on_hangup(service.reloader())?;
         let (listener, address) = service.listen().await.map_err(CliError::refused)?;
         output::write(&format!("http://{address}\n"))?;
         args.say_how_to_go_on(address);
-        runtime::on_hangup(service.reloader())?;
         service.serve(listener, signals.first()).await;
         Ok(CommandVerdict::Pass)
     })

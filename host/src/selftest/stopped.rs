@@ -80,6 +80,9 @@ const RUNS: &[(&str, &str)] = &[
     ("request_cut_off", "service: requests"),
     ("request_too_large", "service: requests"),
     ("service_ending", "service: end"),
+    ("config_invalid", "service: configuration"),
+    ("headers_too_large", "service: requests"),
+    ("unauthorized", "service: access"),
 ];
 
 /// WebAssembly's own end of a call.

@@ -84,7 +84,8 @@ async fn connection(state: &State, stream: TcpStream, router: Router) {
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.headers())
-        .max_buf_size(limits.header_bytes)
+        // What is somewhat too large is told so, where it is looked at.
+        .max_buf_size(limits.header_bytes.saturating_mul(2))
         // Who has sent everything may say so before the answer is there.
         .half_close(true)
         .serve_connection(stream, TowerToHyperService::new(router));

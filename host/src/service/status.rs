@@ -82,7 +82,7 @@ pub(super) async fn note(
     response
 }
 
-/// A connection reads in blocks, and so somewhat more than is allowed.
+/// A connection reads more than is allowed, so that it can be told.
 fn require_small(state: &State, request: &Request) -> Result<(), Refusal> {
     let headers = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len());
     let line = request.uri().path_and_query().map_or(0, |it| it.as_str().len());
