@@ -1,6 +1,7 @@
 //! The service, as clients have it.
 
 mod fixture;
+mod fleet;
 mod tenants;
 
 use std::io::Write;
