@@ -13,13 +13,13 @@ codes! { Stage::Run;
         "The client has sent nothing for as long as the service waits.",
         "Send again what follows on the line that the answer names; end a request where there is nothing to send for a while.",
         kind(FailureKind::ToolError);
-    CONVERSION_FAILED = "conversion_failed":
-        "A conversion doesn't take what the event has, and the input says to turn the event down for that (`on_error: reject`).",
-        "Choose a conversion that takes all forms of the field, or leave `on_error` at `omit`.";
     CONFIG_INVALID = "config_invalid":
         "The configuration of the service isn't TOML of the known keys, or means nothing. The message gives the place, what was expected and what was found. A service that runs goes on with the one before.",
         "Correct what the message names; docs/serve.md has all keys.",
         kind(FailureKind::ToolError);
+    CONVERSION_FAILED = "conversion_failed":
+        "A conversion doesn't take what the event has, and the input says to turn the event down for that (`on_error: reject`).",
+        "Choose a conversion that takes all forms of the field, or leave `on_error` at `omit`.";
     CROSS_ORIGIN = "cross_origin":
         "A service without tokens was asked by a web page, or by another name than that of this machine.",
         "Ask it by 127.0.0.1 or localhost and not from a browser, or give it a configuration with tokens.",
@@ -44,13 +44,13 @@ codes! { Stage::Run;
     EXTRACTOR_RAISED = "extractor_raised":
         "An extractor of the embedding program, no bundle, has failed on the event.",
         "Look at what it says of that; it is code of the program that embeds Retort.";
-    HOST_FAILED = "host_failed":
-        "The host has no memory or no address space for an instance or its code. Nothing is wrong with the event, the plan or the module.",
-        "Give the process more memory, or a higher limit on its address space (`ulimit -v`): an instance reserves some 4 GiB of it. Or serve fewer instances at a time.";
     HEADERS_TOO_LARGE = "headers_too_large":
         "The line and the headers of a request are larger than the service takes.",
         "Send fewer or shorter headers, or raise `limits.header_bytes` in the configuration of the service.",
         kind(FailureKind::ToolError);
+    HOST_FAILED = "host_failed":
+        "The host has no memory or no address space for an instance or its code. Nothing is wrong with the event, the plan or the module.",
+        "Give the process more memory, or a higher limit on its address space (`ulimit -v`): an instance reserves some 4 GiB of it. Or serve fewer instances at a time.";
     HOST_PANICKED = "host_panicked":
         "The host has panicked on an event, through a defect of its own. That event was not served; the stream goes on with new instances.",
         "Report it as SECURITY.md says, with the event: no event should be able to do that.",
