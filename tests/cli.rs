@@ -11,6 +11,7 @@ mod hostile_text;
 mod junit;
 mod kills;
 mod label;
+mod object_store;
 mod outputs;
 mod packed;
 pub(crate) mod project;
