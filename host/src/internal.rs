@@ -106,12 +106,6 @@ pub mod packing {
     pub use crate::service::packing::*;
 }
 
-/// Documents in TOML.
-#[cfg(feature = "serve")]
-pub mod toml {
-    pub use crate::json::toml::*;
-}
-
 /// The service over HTTP.
 #[cfg(feature = "serve")]
 pub mod service {

@@ -38,6 +38,7 @@ mod backend;
 mod background;
 pub(crate) mod draft;
 pub mod llm;
+mod project;
 pub(crate) mod prompt;
 pub(crate) mod repair;
 pub(crate) mod retry;
@@ -45,6 +46,7 @@ pub(crate) mod retry;
 pub use answer::{Answer, AnswerError, AnswerFormat};
 pub use backend::{Backend, Candidate, Language};
 pub use draft::{Doubt, DraftError, Mapping, Sketch, draft, draft_until};
+pub use project::{PROJECT_FILE, ProjectError, ProjectFile};
 pub use prompt::{PromptError, resolution_prompt, resolution_prompt_under};
 pub use repair::RetryPolicy;
 pub use retry::{

@@ -4,11 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use retort::author::PROJECT_FILE;
 use retort::bundle::ExtractorName;
 use retort_guest_template::{PROJECT, PROJECT_MANIFEST, PROJECT_NAME, SDK};
 
 use super::error::CliError;
-use super::project::PROJECT_FILE;
 use super::{CommandResult, CommandVerdict, output};
 
 /// The folder of the SDK's crate among its sources.

@@ -4,71 +4,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use retort::author::Backend;
 use retort::author::llm::ModelSpec;
+use retort::author::{Backend, PROJECT_FILE, ProjectFile};
 use retort::bundle::{ExtractorName, SmokeOptions};
 use retort::gate::FieldPolicy;
-use retort::internal::{document::DocumentKind, toml};
+use retort::internal::document::DocumentKind;
 use retort::{Pipeline, Task};
-use serde::Deserialize;
 
 use super::args::{EndpointsArg, GraphSource, PolicyArg, read_task};
 use super::error::CliError;
 use super::files;
 use super::overwrite::Inputs;
 
-/// The project file's name.
-pub(super) const PROJECT_FILE: &str = "retort.toml";
-
 /// The file of expected results where nothing else is said, in the project's folder.
 const EXPECTED_FILE: &str = "expected.ndjson";
 
 /// The directory of bundles where nothing else is said, in the project's folder.
 const DEFAULT_OUTPUT: &str = "bundles";
-
-/// The project file. Paths are relative to its folder.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ProjectFile {
-    name: Option<String>,
-    plan: Option<PathBuf>,
-    source: Option<PathBuf>,
-    graph: Option<PathBuf>,
-    ontology: Option<PathBuf>,
-    binding: Option<PathBuf>,
-    samples: Option<PathBuf>,
-    output: Option<PathBuf>,
-    rule: Option<PathBuf>,
-    schema: Option<PathBuf>,
-    model: Option<String>,
-    backend: Option<Backend>,
-    policy: Option<PathBuf>,
-    expected: Option<PathBuf>,
-    #[serde(default)]
-    allow_external_endpoints: bool,
-}
-
-impl ProjectFile {
-    /// The first key whose path is empty, which would stand for the folder.
-    fn empty_path(&self) -> Option<&'static str> {
-        let paths = [
-            ("plan", &self.plan),
-            ("source", &self.source),
-            ("graph", &self.graph),
-            ("ontology", &self.ontology),
-            ("binding", &self.binding),
-            ("samples", &self.samples),
-            ("output", &self.output),
-            ("rule", &self.rule),
-            ("schema", &self.schema),
-            ("policy", &self.policy),
-            ("expected", &self.expected),
-        ];
-        let is_empty =
-            |path: &Option<PathBuf>| path.as_ref().is_some_and(|it| it.as_os_str().is_empty());
-        paths.into_iter().find(|(_, path)| is_empty(path)).map(|(key, _)| key)
-    }
-}
 
 /// What the project file says, as flags; a flag comes before the file.
 #[derive(Args, Debug)]
@@ -267,17 +219,16 @@ impl ProjectArgs {
         let folder = self.project.as_deref().unwrap_or(Path::new(""));
         let (path, file) = self.read_file(folder)?;
         let origin = path.display().to_string();
-        let in_folder = |key: Option<PathBuf>| key.map(|relative| folder.join(relative));
-        let flag_or = |flag: &Option<PathBuf>, key| flag.clone().or_else(|| in_folder(key));
+        let name = file.extractor_name();
+        let flag_or = |flag: &Option<PathBuf>, key| flag.clone().or(key);
         let missing = |what, key: &str, flag: &str| CliError::ProjectIncomplete {
             what,
             hint: format!("write `{key} = \"..\"` into {origin}, or use {flag}"),
         };
         let mut graph = self.graph.clone();
         if graph.paths().next().is_none() {
-            let [graph_spec, ontology, binding] =
-                [file.graph, file.ontology, file.binding].map(in_folder);
-            graph = GraphSource { graph: graph_spec, ontology, binding };
+            graph =
+                GraphSource { graph: file.graph, ontology: file.ontology, binding: file.binding };
             match (&graph.graph, &graph.ontology, &graph.binding) {
                 (Some(_), None, None) | (None, Some(_), Some(_)) => {}
                 (None, None, None) => return Err(missing("a graph spec", "graph", "--graph")),
@@ -290,14 +241,13 @@ impl ProjectArgs {
         // What a flag names is the one, whatever the file says.
         let is_named = self.plan.is_some() || self.source.is_some();
         let model = file.model.filter(|_| !is_named);
-        let of_file = |key: Option<PathBuf>| in_folder(key).filter(|_| !is_named);
-        let name = file.name.map(ExtractorName::try_from).transpose();
+        let of_file = |key: Option<PathBuf>| key.filter(|_| !is_named);
         Ok(Project {
             name: name.map_err(|error| CliError::refused_in(&format!("{origin}: name"), error))?,
             graph,
             plan: self.plan.clone().or_else(|| of_file(file.plan)),
             code: self.source.clone().or_else(|| of_file(file.source)),
-            model: model.map(|spec| recording_in_folder(spec, folder)),
+            model,
             backend: file.backend.filter(|_| self.plan.is_none()),
             policy: PolicyArg::of(flag_or(&self.policy.policy, file.policy)),
             samples: flag_or(&self.samples, file.samples)
@@ -332,26 +282,12 @@ impl ProjectArgs {
             }
             text => text?,
         };
-        let file: ProjectFile = toml::parse(&text).map_err(|error| {
-            let place = format!("{}:{}:{}", path.display(), error.line, error.column);
-            invalid(&place, &error.message)
-        })?;
-        if let Some(key) = file.empty_path() {
-            let message = format!("{key}: expected a path, found an empty string");
-            return Err(invalid(&path.display().to_string(), &message));
-        }
+        let file = ProjectFile::parse(&text, &path.display().to_string());
+        let file = file.map_err(CliError::refused)?.in_folder(folder);
         Ok((path, file))
     }
 }
 
 fn invalid(origin: &str, message: &str) -> CliError {
     CliError::ProjectInvalid { origin: origin.to_owned(), message: message.to_owned() }
-}
-
-/// A recording that the project file names is relative to its folder, as all files are that it names.
-fn recording_in_folder(spec: String, folder: &Path) -> String {
-    match spec.strip_prefix("replay:") {
-        Some(file) => format!("replay:{}", folder.join(file).display()),
-        None => spec,
-    }
 }

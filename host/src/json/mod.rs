@@ -13,7 +13,7 @@ pub(crate) mod scan;
 pub(crate) mod string;
 pub(crate) mod tally;
 pub(crate) mod tape;
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "author", feature = "serve"))]
 pub(crate) mod toml;
 pub(crate) mod walk;
 

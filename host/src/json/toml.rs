@@ -10,7 +10,7 @@ const MESSAGE_CHARS: usize = 400;
 
 /// Why a text isn't TOML of the shape that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TomlError {
+pub(crate) struct TomlError {
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
@@ -23,7 +23,7 @@ pub struct TomlError {
 ///
 /// # Errors
 /// [`TomlError`] for the first thing that is wrong.
-pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, TomlError> {
+pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, TomlError> {
     let refused = |error: &toml::de::Error, key: &str| {
         let (line, column) = position(text, error.span().map_or(0, |span| span.start));
         let said = match error.message() {

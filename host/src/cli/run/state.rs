@@ -108,9 +108,10 @@ impl Job {
     /// # Errors
     /// For an input that isn't a file: nothing can go on in the middle of a pipe.
     pub(super) fn new(parts: &JobParts<'_>) -> Result<Self, CliError> {
-        let sharing = parts.registry.sharing();
+        // States of directories that don't share are those of before there was sharing.
+        let sharing = parts.registry.sharing().conflicts().map(|it| format!("{it:?}"));
         let served = parts.registry.served().map(|(name, bundle)| format!("{name}\0{bundle}\n"));
-        let served: String = served.chain([sharing.to_string()]).collect();
+        let served: String = served.chain(sharing).collect();
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             bundles: Digest::of(served.as_bytes()).to_string(),
