@@ -3,6 +3,7 @@
 mod fixture;
 mod fleet;
 mod tenants;
+mod tls;
 
 use std::io::Write;
 use std::time::{Duration, Instant};

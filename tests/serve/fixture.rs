@@ -47,7 +47,7 @@ impl Service {
         thread::spawn(move || listen_to(stderr, &told));
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("http://");
+        let address = line.trim_end().split_once("://").map(|(_, address)| address);
         let address = address.unwrap_or_else(|| panic!("{line:?} {:?}", log.lock().unwrap()));
         Self { child, address: address.to_owned(), log }
     }

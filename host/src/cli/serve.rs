@@ -71,7 +71,8 @@ pub(super) fn main(args: &ServeArgs) -> CommandResult {
         let service = Service::new(source, gates).map_err(CliError::refused)?;
         runtime::on_hangup(service.reloader())?;
         let (listener, address) = service.listen().await.map_err(CliError::refused)?;
-        output::write(&format!("http://{address}\n"))?;
+        let scheme = if service.is_encrypted() { "https" } else { "http" };
+        output::write(&format!("{scheme}://{address}\n"))?;
         args.say_how_to_go_on(address);
         service.serve(listener, signals.first()).await;
         Ok(CommandVerdict::Pass)

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::error::ServiceError;
+use super::tls::Tls;
 use super::token::TokenHash;
 use crate::runtime::Breaker;
 use crate::runtime::Quotas;
@@ -28,6 +29,7 @@ pub struct Config {
     pub(super) admin: Option<TokenHash>,
     pub(super) workers: Option<NonZeroUsize>,
     pub(super) resident_bytes: Option<NonZeroU64>,
+    pub(super) tls: Option<Tls>,
     pub(super) tenants: BTreeMap<String, TenantConfig>,
     pub(super) limits: Limits,
 }
@@ -120,6 +122,7 @@ impl Config {
             admin: None,
             workers: None,
             resident_bytes: None,
+            tls: None,
             tenants: BTreeMap::from([(ONLY_TENANT.to_owned(), tenant)]),
             limits: Limits::default(),
         }

@@ -9,9 +9,12 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 use tracing::{debug, warn};
 
 use super::guarded::Guarded;
@@ -79,6 +82,20 @@ impl Connections {
 async fn connection(state: &State, stream: TcpStream, router: Router) {
     // Parts of answers aren't held back for further ones.
     let _ = stream.set_nodelay(true);
+    let config = state.config();
+    let Some(tls) = &config.tls else { return serve(state, stream, router).await };
+    let handshake = TlsAcceptor::from(Arc::clone(&tls.config)).accept(stream);
+    match timeout(config.limits.headers(), handshake).await {
+        Ok(Ok(stream)) => serve(state, stream, router).await,
+        Ok(Err(error)) => debug!("a connection wasn't encrypted: {error}"),
+        Err(_) => debug!("a connection wasn't encrypted in time"),
+    }
+}
+
+async fn serve<S>(state: &State, stream: S, router: Router)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let limits = state.config().limits.clone();
     let stream = TokioIo::new(Guarded::new(stream, limits.idle()));
     let serving = http1::Builder::new()

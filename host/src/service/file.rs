@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::config::{Config, Limits, TenantConfig};
 use super::error::ServiceError;
+use super::tls::{Tls, TlsFiles};
 use super::token::TokenHash;
 use crate::json::toml;
 use crate::runtime::Breaker;
@@ -72,6 +73,7 @@ struct Written {
     admin_token_sha256: Option<TokenHash>,
     workers: Option<NonZeroUsize>,
     resident_bytes: Option<NonZeroU64>,
+    tls: Option<TlsFiles>,
     #[serde(default)]
     limits: Limits,
     tenants: BTreeMap<TenantName, WrittenTenant>,
@@ -125,6 +127,14 @@ fn read(path: &Path) -> Result<Config, ServiceError> {
         ServiceError::ConfigInvalid { origin, message: error.message }
     })?;
     let folder = path.parent().unwrap_or(Path::new(""));
+    let tls = written.tls.map(|tls| {
+        let files = tls.in_folder(folder);
+        let config = files.read().map_err(|message| ServiceError::ConfigInvalid {
+            origin: path.display().to_string(),
+            message: format!("tls.{message}"),
+        })?;
+        Ok::<_, ServiceError>(Tls { files, config })
+    });
     let tenants = written.tenants.into_iter();
     let tenants = tenants.map(|(name, tenant)| {
         let read = tenant.read(folder).map_err(|message| ServiceError::ConfigInvalid {
@@ -139,6 +149,7 @@ fn read(path: &Path) -> Result<Config, ServiceError> {
         workers: written.workers,
         resident_bytes: written.resident_bytes,
         limits: written.limits,
+        tls: tls.transpose()?,
         tenants: tenants.collect::<Result<_, ServiceError>>()?,
     })
 }

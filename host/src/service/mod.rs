@@ -18,6 +18,7 @@ mod meters;
 pub(crate) mod packing;
 mod state;
 mod status;
+mod tls;
 mod token;
 mod watch;
 
@@ -54,6 +55,12 @@ impl Service {
     /// host can't be built.
     pub fn new(source: Source, gates: Pipeline) -> Result<Self, ServiceError> {
         Ok(Self { state: Arc::new(State::new(source, gates)?) })
+    }
+
+    /// Whether it is to be asked by TLS.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.state.config().tls.is_some()
     }
 
     /// What takes up the configuration and the bundles as they are on disk, as often as it is called. It reads files.

@@ -32,7 +32,7 @@ fn directory_stamp(root: &Path) -> [Stamp; 2] {
 /// What was seen of everything that is looked at.
 #[derive(Debug)]
 struct Seen {
-    /// The configuration and the policies that it names.
+    /// The configuration, and the policies, the certificate and the key that it names.
     files: Vec<(PathBuf, Stamp)>,
     /// Directories of bundles, by tenant.
     bundles: HashMap<String, Vec<[Stamp; 2]>>,
@@ -89,7 +89,12 @@ fn files(state: &State) -> Vec<(PathBuf, Stamp)> {
     let Source::File { path, .. } = state.source() else { return Vec::new() };
     let config = state.config();
     let policies = config.tenants.values().filter_map(|tenant| tenant.policy_path.as_ref());
-    std::iter::once(path).chain(policies).map(|path| (path.clone(), stamp(path))).collect()
+    let tls = config.tls.iter().flat_map(|tls| [&tls.files.certificate, &tls.files.key]);
+    std::iter::once(path)
+        .chain(policies)
+        .chain(tls)
+        .map(|path| (path.clone(), stamp(path)))
+        .collect()
 }
 
 fn refresh(state: &State, name: &str) {
