@@ -30,63 +30,77 @@ pub(crate) fn unescape(inside: &str) -> Option<String> {
 
 /// Appends the text that the inside of a valid string stands for.
 pub(crate) fn unescape_into(text: &mut Vec<u8>, inside: &[u8]) -> Option<()> {
+    let start = text.len();
+    // No escape is shorter than what it stands for. Between escapes a word is copied where fewer bytes are meant.
+    text.resize(start + inside.len() + size_of::<u64>(), 0);
+    let length = text.get_mut(start..).and_then(|place| unescape_to(place, inside));
+    text.truncate(start + length.unwrap_or(0));
+    length.map(|_| ())
+}
+
+/// Writes the text that the inside of a valid string stands for to the front of `place`; gives its length.
+fn unescape_to(place: &mut [u8], inside: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    // Eight bytes are copied where fewer are meant, and the others then taken back.
-    text.reserve(inside.len() + 8);
-    let mut rest = inside;
+    let (mut at, mut rest) = (0, inside);
     loop {
         // Between escapes there are mostly few bytes: JSON in a string has one around every key.
         while let Some((block, behind)) = rest.split_first_chunk::<8>() {
             let other = u64::from_le_bytes(*block) ^ (ONES * 0x5c);
             // The high bit of the first byte that is a backslash; bits above it mean nothing.
             let found = other.wrapping_sub(ONES) & !other & HIGH;
-            text.extend_from_slice(block);
+            *place.get_mut(at..)?.first_chunk_mut()? = *block;
             if found != 0 {
                 let plain = (found.trailing_zeros() / 8) as usize;
-                text.truncate(text.len() - 8 + plain);
+                at += plain;
                 rest = rest.get(plain..)?;
                 break;
             }
+            at += 8;
             rest = behind;
         }
         if rest.len() < 8 {
             let plain = rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len());
             let (plain, from) = rest.split_at_checked(plain)?;
-            text.extend_from_slice(plain);
+            place.get_mut(at..at + plain.len())?.copy_from_slice(plain);
+            at += plain.len();
             rest = from;
         }
-        let Some(escaped) = rest.get(1) else { return rest.is_empty().then_some(()) };
+        let Some(escaped) = rest.get(1) else { return rest.is_empty().then_some(at) };
         let short = match escaped {
             b'"' | b'\\' | b'/' => *escaped,
             b'n' => b'\n',
             b't' => b'\t',
             _ => {
                 let (found, length) = escape(rest)?;
-                text.extend_from_slice(found.encode_utf8(&mut [0; 4]).as_bytes());
+                at += found.encode_utf8(place.get_mut(at..at + found.len_utf8())?).len();
                 rest = rest.get(length..)?;
                 continue;
             }
         };
-        text.push(short);
+        *place.get_mut(at)? = short;
+        at += 1;
         rest = rest.get(2..)?;
     }
 }
 
 /// What is left of the inside of a valid string after a text that it begins with. No more is read than that text takes.
 pub(crate) fn strip<'j>(mut inside: &'j [u8], text: &str) -> Option<&'j [u8]> {
-    for wanted in text.chars() {
-        let length = if inside.first() == Some(&b'\\') {
-            let (found, length) = escape(inside)?;
-            (found == wanted).then_some(length)?
-        } else {
-            let mut buffer = [0; 4];
-            let wanted = wanted.encode_utf8(&mut buffer).as_bytes();
-            inside.starts_with(wanted).then_some(wanted.len())?
-        };
-        inside = inside.get(length..)?;
+    let mut wanted = text.as_bytes();
+    loop {
+        match (inside, wanted) {
+            (_, []) => return Some(inside),
+            ([b'\\', ..], _) => {
+                let (found, length) = escape(inside)?;
+                wanted = wanted.strip_prefix(found.encode_utf8(&mut [0; 4]).as_bytes())?;
+                inside = inside.get(length..)?;
+            }
+            ([found, behind @ ..], [byte, rest @ ..]) if found == byte => {
+                (inside, wanted) = (behind, rest);
+            }
+            _ => return None,
+        }
     }
-    Some(inside)
 }
 
 /// The character that an escape stands for, and the bytes that it takes.
