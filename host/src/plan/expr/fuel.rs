@@ -58,6 +58,28 @@ pub const COSTS: &[Cost] = &[
     SHA256,
 ];
 
+/// The cost of what has this name. Without one nothing is compiled.
+pub(super) const fn named(name: &str) -> Cost {
+    let mut rest = COSTS;
+    while let [cost, behind @ ..] = rest {
+        if is_same(cost.what.as_bytes(), name.as_bytes()) {
+            return *cost;
+        }
+        rest = behind;
+    }
+    panic!("every name has a cost")
+}
+
+const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
+    while let ([first, behind @ ..], [wanted, rest @ ..]) = (one, other) {
+        if *first != *wanted {
+            return false;
+        }
+        (one, other) = (behind, rest);
+    }
+    one.is_empty() && other.is_empty()
+}
+
 impl Cost {
     const fn new(what: &'static str, step: u64, byte: u64) -> Self {
         Self { what, step, byte }

@@ -421,7 +421,7 @@ impl Compiler<'_> {
                 }
                 _ => {
                     let (op, origin) = self.op(node, here)?;
-                    call.arguments.push(op);
+                    call.arguments.push((op, parameter));
                     list = origin;
                 }
             }

@@ -31,14 +31,6 @@ pub(crate) enum Parameter {
 }
 
 impl Parameter {
-    /// Whether it is a value that is evaluated before the function is.
-    fn is_value(self) -> bool {
-        !matches!(
-            self,
-            Self::Expression | Self::Constant | Self::ConstantGroup | Self::Table | Self::Unit
-        )
-    }
-
     /// In words.
     pub(crate) fn expected(self) -> &'static str {
         match self {
@@ -170,12 +162,6 @@ impl Function {
     /// What the argument with this index has to be.
     pub(crate) fn parameter(&self, index: usize) -> Option<Parameter> {
         self.parameters.get(index).or(self.parameters.last()).copied()
-    }
-
-    /// What the one has to be that is this one among those that are values.
-    pub(crate) fn value(&self, index: usize) -> Option<Parameter> {
-        let mut values = self.parameters.iter().copied().filter(|parameter| parameter.is_value());
-        values.nth(index).or(self.parameters.last().copied().filter(|_| self.variadic))
     }
 
     /// Whether it takes so many arguments.

@@ -323,6 +323,18 @@ impl Memory {
         if part.number >= self.kept.len() || self.arena.bytes() > MAX_KEPT_BYTES {
             return known.value;
         }
+        if !literals.text.is_empty() {
+            self.localize(&mut known, from, literals);
+        }
+        self.arena.kept = self.arena.mark();
+        if let Some(kept) = self.kept.get_mut(part.number) {
+            *kept = Kept { of, known: Some(known) };
+        }
+        known.value
+    }
+
+    /// Makes what has come to be since `from` independent of the literals of an expression.
+    fn localize(&mut self, known: &mut Known, from: ArenaMark, literals: Doc<'_>) {
         if let Ok(value) = &mut known.value {
             *value = self.arena.localized(*value, literals);
         }
@@ -340,10 +352,5 @@ impl Memory {
             let value = self.arena.localized(value, literals);
             self.arena.set_member(index, (key, value));
         }
-        self.arena.kept = self.arena.mark();
-        if let Some(kept) = self.kept.get_mut(part.number) {
-            *kept = Kept { of, known: Some(known) };
-        }
-        known.value
     }
 }

@@ -66,8 +66,8 @@ pub(crate) enum Op {
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) function: &'static Function,
-    /// Those that are values.
-    pub(crate) arguments: Vec<Op>,
+    /// Those that are values, with what each has to be.
+    pub(crate) arguments: Vec<(Op, Parameter)>,
     pub(crate) extra: Extra,
     /// Where the name is.
     pub(crate) at: usize,
@@ -305,11 +305,11 @@ impl Op {
                 members.iter().for_each(|(_, value)| value.take_apart(true, inputs));
             }
             Self::Call(call) => {
-                for (index, argument) in call.arguments.iter().enumerate() {
-                    let takes = match call.function.value(index) {
-                        Some(Parameter::Number | Parameter::String) => false,
+                for (argument, parameter) in &call.arguments {
+                    let takes = match parameter {
+                        Parameter::Number | Parameter::String => false,
                         // Of what they take, conversions of time and number take no object.
-                        Some(Parameter::Any) => !matches!(
+                        Parameter::Any => !matches!(
                             call.function.function,
                             FunctionName::Date
                                 | FunctionName::Duration

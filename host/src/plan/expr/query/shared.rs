@@ -187,7 +187,7 @@ impl Op {
             Self::Choose(condition, then, otherwise) => vec![condition, then, otherwise],
             Self::List(items) => items.iter_mut().collect(),
             Self::Object(members) => members.iter_mut().map(|(_, value)| value).collect(),
-            Self::Call(call) => call.arguments.iter_mut().collect(),
+            Self::Call(call) => call.arguments.iter_mut().map(|(argument, _)| argument).collect(),
             Self::Let(bindings, body) => {
                 bindings.iter_mut().map(|(_, value)| value).chain([&mut **body]).collect()
             }

@@ -87,15 +87,14 @@ pub(super) fn call<'v, L: Lookup>(
     current: Val,
 ) -> Outcome<Val> {
     let base = machine.base();
-    for argument in &call.arguments {
+    for (argument, _) in &call.arguments {
         let value = machine.eval(argument, current)?;
         machine.push(value);
     }
     let arguments = Arguments { base, count: call.arguments.len(), call };
-    for index in 0..arguments.count {
+    for (index, (_, parameter)) in call.arguments.iter().enumerate() {
         let value = arguments.value(machine, index);
-        let parameter = call.function.value(index).unwrap_or(Parameter::Any);
-        if !is(machine, value, parameter)? {
+        if !is(machine, value, *parameter)? {
             return machine.fail(FailureKind::InvalidType, call.at, parameter.expected());
         }
         machine.spend(value.size())?;

@@ -48,6 +48,8 @@ pub(super) struct Machine<'v, 'f, L> {
     /// Bytes that may still be made.
     left: usize,
     literals: Doc<'v>,
+    /// The document with the number 0, which most values are of.
+    outer: Doc<'v>,
     /// Why it has ended early, if it has.
     stopped: Option<Stop>,
     pub(super) memory: &'f mut Memory,
@@ -73,6 +75,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
             fuel,
             left: MAX_MADE_BYTES,
             literals: program.literals.doc(),
+            outer: event.document(0),
             stopped: None,
             memory,
             zone: program.zone.as_ref(),

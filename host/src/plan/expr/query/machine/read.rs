@@ -24,6 +24,7 @@ impl<L: Lookup> Machine<'_, '_, L> {
     #[inline]
     pub(in crate::plan::expr::query) fn document(&self, number: DocumentNumber) -> Doc<'_> {
         match number {
+            0 => self.outer,
             MADE => self.memory.arena.doc(),
             LITERALS => self.literals,
             level => self.event.document(level),
