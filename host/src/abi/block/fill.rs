@@ -34,11 +34,13 @@ pub(super) struct Record {
 
 impl Record {
     /// The same text where all texts lie `bytes` bytes further.
+    #[inline]
     pub(super) fn behind(self, bytes: u32) -> Self {
         let offset = if self.kind.is_there() { self.offset + bytes } else { self.offset };
         Self { offset, ..self }
     }
 
+    #[inline]
     pub(super) fn to_bytes(self) -> [u8; SLOT_BYTES] {
         let [a, b, c, d] = (self.kind as u32).to_le_bytes();
         let [e, f, g, h] = self.offset.to_le_bytes();
@@ -47,13 +49,14 @@ impl Record {
     }
 }
 
-/// What a block is put together from; offsets count from the first text.
+/// What a block is put together from; offsets count from the beginning of the texts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockParts {
     /// In the order of the inputs; absent for columns.
     pub(super) records: Vec<Record>,
     /// In the order of the iterations: the records of the columns, one row after another.
     pub(super) tables: Vec<Vec<Record>>,
+    /// Where there are no iterations, behind the block's own records.
     pub(super) texts: Vec<u8>,
     /// In the order of the inputs: what each came to last.
     states: Vec<InputState>,
@@ -132,6 +135,12 @@ impl Computed {
     }
 }
 
+/// That the work on an event has ended early. Why is kept aside, so that what is handed on fits into registers.
+#[derive(Clone, Copy, Debug)]
+struct Halt;
+
+type Filled<T> = Result<T, Halt>;
+
 /// Computes the inputs of one event.
 pub(super) struct Fill<'a> {
     projector: &'a Projector,
@@ -150,6 +159,8 @@ pub(super) struct Fill<'a> {
     numbers: [u32; DEPTH + 1],
     /// Where the texts `false` and `true` are, once there are any.
     words: [Option<u32>; 2],
+    /// Why it has ended early, if it has.
+    stopped: Option<BlockError>,
 }
 
 impl<'a> Fill<'a> {
@@ -163,11 +174,12 @@ impl<'a> Fill<'a> {
         parts.records.clear();
         parts.tables.resize_with(declared.tables.len(), Vec::new);
         parts.tables.iter_mut().for_each(Vec::clear);
-        parts.texts.clear();
         parts.states.clear();
         parts.states.resize(declared.prepared.len(), InputState::default());
         parts.row_fuel.clear();
         parts.row_fuel.resize(declared.tables.len(), 0);
+        let are_with_texts = declared.tables.is_empty();
+        let records = HEADER_BYTES + declared.prepared.len() * SLOT_BYTES;
         Self {
             projector,
             declared,
@@ -177,9 +189,10 @@ impl<'a> Fill<'a> {
             fuel: limits.fuel,
             failed: 0,
             rows: 0,
-            record_bytes: HEADER_BYTES + declared.prepared.len() * SLOT_BYTES,
+            record_bytes: if are_with_texts { 0 } else { records },
             numbers: [1; DEPTH + 1],
             words: [None; 2],
+            stopped: None,
         }
     }
 
@@ -189,15 +202,25 @@ impl<'a> Fill<'a> {
 
     /// All inputs, from what the event's own paths lead to.
     pub(super) fn all(&mut self, event: View<'_>) -> Result<(), BlockError> {
+        self.filled(event).map_err(|halt| self.why(halt))
+    }
+
+    fn filled(&mut self, event: View<'_>) -> Filled<()> {
         let declared = self.declared;
         self.parts.memory.get_mut().begin(declared.shared_parts);
         let bindings = Bindings::default().with(0, event);
-        for (index, input) in self.projector.inputs().iter().enumerate() {
-            let record = match input.rows {
-                None => self.input(index, &bindings)?,
-                Some(_) => Record::default(),
-            };
-            self.parts.records.push(record);
+        self.parts.records.resize(declared.prepared.len(), Record::default());
+        for run in &declared.event_inputs {
+            // What is ruled out is absent, and not true, as all is to begin with.
+            if run.only_if.is_some_and(|guard| !self.holds(guard)) {
+                continue;
+            }
+            for index in run.inputs.clone() {
+                let record = self.input(index, &bindings)?;
+                if let Some(place) = self.parts.records.get_mut(index) {
+                    *place = record;
+                }
+            }
         }
         let mut levels = std::mem::take(&mut self.parts.levels);
         let mut outer =
@@ -207,6 +230,25 @@ impl<'a> Fill<'a> {
         filled
     }
 
+    /// Ends the work on the event.
+    #[cold]
+    fn stop(&mut self, error: BlockError) -> Halt {
+        self.stopped = Some(error);
+        Halt
+    }
+
+    /// Why it has ended.
+    #[cold]
+    fn why(&mut self, Halt: Halt) -> BlockError {
+        let allowed = self.limits.bytes;
+        self.stopped.take().unwrap_or(BlockError::TooLarge { used: allowed, allowed })
+    }
+
+    #[inline]
+    fn check_deadline(&mut self) -> Filled<()> {
+        self.deadline.check().map_err(|error| self.stop(error))
+    }
+
     /// One iteration, whose elements are at `level`. Recursion ends with the last of `levels`.
     fn table(
         &mut self,
@@ -214,7 +256,7 @@ impl<'a> Fill<'a> {
         bindings: &Bindings<'_>,
         level: usize,
         levels: &mut [IterationLevel],
-    ) -> Result<(), BlockError> {
+    ) -> Filled<()> {
         let declared = self.declared;
         let Some(table) = declared.tables.get(index) else { return Ok(()) };
         let Some((own, inner)) = levels.split_first_mut() else { return Ok(()) };
@@ -265,7 +307,10 @@ impl<'a> Fill<'a> {
             Over::Entries => {
                 let left = self.limits.rows.saturating_sub(self.rows);
                 let entries = element::entries(doc, all, left);
-                let entries: Vec<Entry> = entries.ok_or_else(|| self.too_many_rows())?;
+                let entries: Vec<Entry> = match entries {
+                    Some(entries) => entries,
+                    None => return Err(self.too_many_rows()),
+                };
                 for entry in entries {
                     if table.key_weight > 0 && self.withholds_entry(index, table, entry, doc)? {
                         continue;
@@ -285,8 +330,8 @@ impl<'a> Fill<'a> {
         (value, places): (&CompiledValue, &[ValuePlace]),
         bindings: &Bindings<'_>,
         list: &mut Vec<u8>,
-    ) -> Result<bool, BlockError> {
-        self.deadline.check()?;
+    ) -> Filled<bool> {
+        self.check_deadline()?;
         list.clear();
         let values =
             BoundValues::new(bindings, places, self.declared, &self.parts.memory, &self.numbers);
@@ -304,8 +349,8 @@ impl<'a> Fill<'a> {
         table: &PreparedRows,
         entry: Entry,
         doc: Doc<'_>,
-    ) -> Result<bool, BlockError> {
-        self.deadline.check()?;
+    ) -> Filled<bool> {
+        self.check_deadline()?;
         let Some(key) = entry.name(doc) else { return Ok(true) };
         if !key.contains('.') {
             return Ok(false);
@@ -321,7 +366,7 @@ impl<'a> Fill<'a> {
         bindings: &Bindings<'_>,
         level: usize,
         inner: &mut [IterationLevel],
-    ) -> Result<(), BlockError> {
+    ) -> Filled<()> {
         let declared = self.declared;
         let Some(table) = declared.tables.get(index) else { return Ok(()) };
         if self.rows == self.limits.rows {
@@ -332,7 +377,7 @@ impl<'a> Fill<'a> {
             // There are fewer rows than that.
             *number = number.saturating_add(1);
         }
-        self.deadline.check()?;
+        self.check_deadline()?;
         let parts = table.columns.len() + table.trie.size() + table.inner.len();
         self.spend_on_row(index, ROW_FUEL + CELL_FUEL * parts as u64)?;
         if let Some((condition, places)) = &table.condition {
@@ -365,7 +410,7 @@ impl<'a> Fill<'a> {
     }
 
     /// One input, or one cell of a column.
-    fn input(&mut self, index: usize, bindings: &Bindings<'_>) -> Result<Record, BlockError> {
+    fn input(&mut self, index: usize, bindings: &Bindings<'_>) -> Filled<Record> {
         let declared = self.declared;
         let Some(input) = declared.prepared.get(index) else { return Ok(Record::default()) };
         let mut computed = Computed::default();
@@ -390,7 +435,7 @@ impl<'a> Fill<'a> {
         index: usize,
         input: &PreparedInput,
         bindings: &Bindings<'_>,
-    ) -> Result<Computed, BlockError> {
+    ) -> Filled<Computed> {
         let of = match input.scope {
             ValueScope::Row => return self.compute(index, input, bindings),
             ValueScope::Event => 1,
@@ -411,7 +456,7 @@ impl<'a> Fill<'a> {
         index: usize,
         input: &PreparedInput,
         bindings: &Bindings<'_>,
-    ) -> Result<Computed, BlockError> {
+    ) -> Filled<Computed> {
         match &input.source {
             InputSource::Value(place) => {
                 let slot = bindings.slot(*place);
@@ -459,8 +504,8 @@ impl<'a> Fill<'a> {
         value: &CompiledValue,
         places: &[ValuePlace],
         bindings: &Bindings<'_>,
-    ) -> Result<Computed, BlockError> {
-        self.deadline.check()?;
+    ) -> Filled<Computed> {
+        self.check_deadline()?;
         let start = self.parts.texts.len();
         let values =
             BoundValues::new(bindings, places, self.declared, &self.parts.memory, &self.numbers);
@@ -475,7 +520,7 @@ impl<'a> Fill<'a> {
     }
 
     /// The text from `start` on.
-    fn record(&self, kind: SlotKind, start: usize) -> Result<Computed, BlockError> {
+    fn record(&mut self, kind: SlotKind, start: usize) -> Filled<Computed> {
         self.check_bytes()?;
         // The limit has at most 32 bits.
         let (offset, length) = (start as u32, (self.parts.texts.len() - start) as u32);
@@ -483,7 +528,7 @@ impl<'a> Fill<'a> {
     }
 
     /// `true` or `false`, whose texts are there once for all.
-    fn word(&mut self, holds: bool) -> Result<Computed, BlockError> {
+    fn word(&mut self, holds: bool) -> Filled<Computed> {
         let text: &[u8] = if holds { b"true" } else { b"false" };
         let known = &mut self.words[usize::from(holds)];
         // The limit has at most 32 bits.
@@ -500,7 +545,7 @@ impl<'a> Fill<'a> {
         self.parts.states.get(input).is_some_and(|state| state.holds)
     }
 
-    fn spend_on_row(&mut self, table: usize, fuel: u64) -> Result<(), BlockError> {
+    fn spend_on_row(&mut self, table: usize, fuel: u64) -> Filled<()> {
         let before = self.fuel;
         let spent = fuel::spend(&mut self.fuel, fuel);
         self.note_row(table, before);
@@ -521,18 +566,20 @@ impl<'a> Fill<'a> {
         }
     }
 
-    fn check_bytes(&self) -> Result<(), BlockError> {
+    #[inline]
+    fn check_bytes(&mut self) -> Filled<()> {
         let (used, allowed) = (self.record_bytes + self.parts.texts.len(), self.limits.bytes);
-        if used > allowed { Err(BlockError::TooLarge { used, allowed }) } else { Ok(()) }
+        if used > allowed { Err(self.stop(BlockError::TooLarge { used, allowed })) } else { Ok(()) }
     }
 
-    fn too_many_rows(&self) -> BlockError {
-        BlockError::TooManyRows { allowed: self.limits.rows }
+    #[cold]
+    fn too_many_rows(&mut self) -> Halt {
+        self.stop(BlockError::TooManyRows { allowed: self.limits.rows })
     }
 
     /// What is left is less than the next step of this part costs.
     #[cold]
-    fn out_of_fuel(&mut self, part: FuelUse, OutOfFuel { missing }: OutOfFuel) -> BlockError {
+    fn out_of_fuel(&mut self, part: FuelUse, OutOfFuel { missing }: OutOfFuel) -> Halt {
         let taken = match part {
             FuelUse::Input(index) => self.parts.states.get_mut(index).map(|state| &mut state.fuel),
             FuelUse::Rows(index) => self.parts.row_fuel.get_mut(index),
@@ -542,7 +589,8 @@ impl<'a> Fill<'a> {
         }
         let allowed = self.limits.fuel;
         let used = allowed.saturating_add(missing);
-        BlockError::OutOfFuel { used, allowed, costliest: self.costliest() }
+        let costliest = self.costliest();
+        self.stop(BlockError::OutOfFuel { used, allowed, costliest })
     }
 
     /// What took most of the fuel.
@@ -571,9 +619,9 @@ impl<'a> Fill<'a> {
 
     /// Which input it is whose conversion failed, without anything of the event.
     #[cold]
-    fn conversion_failed(&self, index: usize) -> BlockError {
+    fn conversion_failed(&mut self, index: usize) -> Halt {
         let (path, conversions) = self.described(index);
-        BlockError::Conversion { path, conversions }
+        self.stop(BlockError::Conversion { path, conversions })
     }
 
     /// The paths of an input, fit to be shown, and the names of its conversions.

@@ -141,7 +141,7 @@ impl BlockWriter {
         Ok(())
     }
 
-    /// Any declaration. Where texts are is known once all rows are counted, so they are written beside the block.
+    /// Any declaration.
     fn write_all(
         &mut self,
         deadline: Deadline<'_>,
@@ -150,26 +150,42 @@ impl BlockWriter {
         projection: &Projection,
         limits: BlockLimits,
     ) -> Result<(), BlockError> {
+        let view = projector.view(projection, event);
+        if projector.ready().tables.is_empty() {
+            // Nothing comes between records and texts.
+            std::mem::swap(&mut self.block, &mut self.parts.texts);
+            let mut fill = Fill::new(projector, limits, deadline, &mut self.parts);
+            let filled = fill.all(view);
+            self.spent = fill.spent();
+            std::mem::swap(&mut self.block, &mut self.parts.texts);
+            put_records(&mut self.block, HEADER_BYTES, &self.parts.records, 0);
+            return filled;
+        }
+        self.parts.texts.clear();
         let mut fill = Fill::new(projector, limits, deadline, &mut self.parts);
-        let filled = fill.all(projector.view(projection, event));
+        let filled = fill.all(view);
         self.spent = fill.spent();
         filled?;
+        self.put_together(projector);
+        Ok(())
+    }
+
+    /// The block of all its parts. Where texts are is known once all rows are counted, so they were written beside it.
+    fn put_together(&mut self, projector: &Projector) {
         let BlockParts { records, tables, texts, .. } = &self.parts;
         let first = self.block.len();
         let rows: usize = tables.iter().map(|records| records.len() * SLOT_BYTES).sum();
         // All that the block holds was counted while it was filled.
-        let behind = |record: &Record| record.behind((first + rows) as u32);
+        let behind = (first + rows) as u32;
         self.block.reserve(rows + texts.len());
-        for (index, record) in records.iter().enumerate() {
-            put_record(&mut self.block, index, behind(record));
-        }
+        self.block.resize(first + rows, 0);
+        put_records(&mut self.block, HEADER_BYTES, records, behind);
+        let mut next = first;
         for (table, ready) in tables.iter().zip(&projector.ready().tables) {
-            let start = self.block.len();
+            let start = next;
             // Fewer than bytes of an event.
             let count = (table.len() / ready.columns.len().max(1)) as u32;
-            for record in table {
-                self.block.extend_from_slice(&behind(record).to_bytes());
-            }
+            next = put_records(&mut self.block, start, table, behind);
             for (place, column) in ready.columns.iter().enumerate() {
                 let offset = if count == 0 { 0 } else { (start + place * SLOT_BYTES) as u32 };
                 let record = Record { kind: SlotKind::List, offset, length: count };
@@ -177,8 +193,19 @@ impl BlockWriter {
             }
         }
         self.block.extend_from_slice(texts);
-        Ok(())
     }
+}
+
+/// Records one after the other from `at` on, where there is nothing yet, of texts that lie `behind` bytes further; gives where the
+/// last one ends.
+fn put_records(block: &mut [u8], at: usize, records: &[Record], behind: u32) -> usize {
+    let (places, _) = block.get_mut(at..).unwrap_or_default().as_chunks_mut::<SLOT_BYTES>();
+    for (place, record) in places.iter_mut().zip(records) {
+        if record.kind != SlotKind::Absent {
+            *place = record.behind(behind).to_bytes();
+        }
+    }
+    at + records.len() * SLOT_BYTES
 }
 
 fn put_record(block: &mut [u8], slot: usize, record: Record) {

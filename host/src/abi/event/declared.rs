@@ -1,6 +1,7 @@
 //! A declaration made ready: for each input, how it is computed and from which values.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::trie::Trie;
 use super::withhold::Withhold;
@@ -16,6 +17,8 @@ use crate::plan::expr::{
 pub(crate) struct PreparedSection {
     /// In the order of declaration.
     pub(crate) prepared: Vec<PreparedInput>,
+    /// Those without rows, in the order of declaration.
+    pub(crate) event_inputs: Vec<InputRun>,
     /// In the order of declaration.
     pub(crate) tables: Vec<PreparedRows>,
     /// Whether all there is are values at paths of the event, as they are, and tests of them.
@@ -24,6 +27,30 @@ pub(crate) struct PreparedSection {
     pub(crate) empty: Empty,
     /// How many parts of expressions are evaluated once for all that have them in common.
     pub(crate) shared_parts: usize,
+}
+
+/// Inputs one after the other that are ruled out together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InputRun {
+    /// The input that has to be true, or these are absent.
+    pub(crate) only_if: Option<usize>,
+    pub(crate) inputs: Range<usize>,
+}
+
+impl InputRun {
+    /// All inputs without rows, in as few runs as there are.
+    fn all(inputs: &[Input]) -> Vec<Self> {
+        let mut runs: Vec<Self> = Vec::new();
+        for (index, input) in inputs.iter().enumerate().filter(|(_, input)| input.rows.is_none()) {
+            match runs.last_mut() {
+                Some(run) if run.inputs.end == index && run.only_if == input.only_if => {
+                    run.inputs.end += 1;
+                }
+                _ => runs.push(Self { only_if: input.only_if, inputs: index..index + 1 }),
+            }
+        }
+        runs
+    }
 }
 
 /// How an input is computed.
@@ -214,7 +241,8 @@ impl PreparedSection {
             it.only_if.is_none()
                 && matches!(it.source, InputSource::Value(place) | InputSource::Truthy(place) if !place.withheld)
         });
-        let section = Self { prepared, tables, is_plain, empty, shared_parts };
+        let event_inputs = InputRun::all(inputs);
+        let section = Self { prepared, event_inputs, tables, is_plain, empty, shared_parts };
         (section, Trie::new(&builder.event.listed, &builder.event.taped))
     }
 }
