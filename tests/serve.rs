@@ -1,5 +1,6 @@
 //! The service, as clients have it.
 
+mod bundles;
 mod fixture;
 mod fleet;
 mod tenants;
