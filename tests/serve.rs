@@ -3,6 +3,8 @@
 mod bundles;
 mod fixture;
 mod fleet;
+mod kills;
+mod openapi;
 mod tenants;
 mod tls;
 

@@ -196,7 +196,14 @@ fn what_cannot_be_done_is_said_and_nothing_changes() {
         ("read_order/activate", r#"{"version":"zzzz"}"#, 404, "version_unknown", "found `zzzz`"),
         ("read_order/activate", r#"{"version":""}"#, 404, "version_unknown", "four or more digits"),
         ("read_order/activate", "", 400, "request_invalid", "the end of the text"),
-        ("read_order/activate", "[]", 400, "request_invalid", "expected an object"),
+        (
+            "read_order/activate",
+            r#"["0000",true]"#,
+            400,
+            "request_invalid",
+            "expected a JSON object",
+        ),
+        ("read_order/activate", "\u{feff}{}", 400, "request_invalid", "expected"),
         (
             "read_order/activate",
             r#"{"version":7}"#,
@@ -204,8 +211,14 @@ fn what_cannot_be_done_is_said_and_nothing_changes() {
             "request_invalid",
             "version: expected a string",
         ),
-        ("read_order/activate", r#"{"version":"0","more":1}"#, 400, "request_invalid", "more"),
-        ("read_order/activate", r#"{"version":"0"} {}"#, 400, "request_invalid", "trailing"),
+        (
+            "read_order/activate",
+            r#"{"version":"0","more":1}"#,
+            400,
+            "request_invalid",
+            "more: expected",
+        ),
+        ("read_order/activate", r#"{"version":"0"} {}"#, 400, "request_invalid", "the end of the text"),
         ("read_order/shadow/promote", "", 404, "not_served", "beside"),
     ] {
         let (found, found_code, message) = ask("POST", &format!("bundles/{path}"), body);

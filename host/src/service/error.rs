@@ -128,7 +128,9 @@ impl Refusal {
             | codes::VERSION_NOT_PROMOTED => StatusCode::CONFLICT,
             codes::REQUEST_TOO_LARGE => StatusCode::PAYLOAD_TOO_LARGE,
             codes::ENCODING_UNKNOWN => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            code if BUNDLE_REFUSALS.contains(&code) => StatusCode::UNPROCESSABLE_ENTITY,
+            code if UPLOAD_REFUSALS.contains(&code) || GATE_REFUSALS.contains(&code) => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
             codes::TOO_MANY_REQUESTS => StatusCode::TOO_MANY_REQUESTS,
             codes::HEADERS_TOO_LARGE => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             codes::SERVICE_ENDING => StatusCode::SERVICE_UNAVAILABLE,
@@ -137,15 +139,16 @@ impl Refusal {
     }
 }
 
-/// Why a bundle isn't taken, or not run: what gates say of it.
-pub(super) const BUNDLE_REFUSALS: &[Code] = &[
-    codes::BUNDLE_TOO_LARGE,
+/// Why what was uploaded isn't looked at further.
+pub(super) const UPLOAD_REFUSALS: &[Code] = &[codes::BUNDLE_TOO_LARGE, codes::MANIFEST_UNREADABLE];
+
+/// What gates say of a bundle that isn't taken, or not run.
+pub(super) const GATE_REFUSALS: &[Code] = &[
     codes::DIGEST_MISMATCH,
     codes::FINGERPRINT_MISMATCH,
     codes::FUNCTION_NOT_FOUND,
     codes::FUNCTION_SIGNATURE_MISMATCH,
     codes::LOAD_FAILED,
-    codes::MANIFEST_UNREADABLE,
     codes::MODULE_NOT_FOUND,
     codes::MODULE_NOT_OF_SOURCE,
     codes::MODULE_REJECTED,

@@ -18,7 +18,7 @@ use utoipa::openapi::{ContentBuilder, RefOr};
 use utoipa::{IntoParams, Modify, OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 
-use super::error::{BUNDLE_REFUSALS, Refusal};
+use super::error::{GATE_REFUSALS, Refusal, UPLOAD_REFUSALS};
 use super::line::LastLine;
 use super::state::State;
 use crate::diagnostics::codes::{self, Code};
@@ -164,7 +164,9 @@ fn refusals(operation: &str) -> Vec<&'static [Code]> {
         "send_events" => [&look[..], &[&[codes::ENCODING_UNKNOWN]]].concat(),
         "list_bundles" => [&look[..], &[OF_DIRECTORIES]].concat(),
         "show_extractor" => [&look[..], &[OF_DIRECTORIES, &[codes::NAME_UNKNOWN]]].concat(),
-        "upload_bundle" => and(&[OF_BODIES, BUNDLE_REFUSALS, &[codes::UPLOAD_INVALID]]),
+        "upload_bundle" => {
+            and(&[OF_BODIES, GATE_REFUSALS, UPLOAD_REFUSALS, &[codes::UPLOAD_INVALID]])
+        }
         "activate_version" => and(&[
             OF_BODIES,
             OF_SWITCHES,
@@ -177,7 +179,7 @@ fn refusals(operation: &str) -> Vec<&'static [Code]> {
         "retire" => and(&[&[codes::NAME_UNKNOWN]]),
         "begin_shadow" => and(&[
             OF_BODIES,
-            BUNDLE_REFUSALS,
+            GATE_REFUSALS,
             &[
                 codes::REQUEST_INVALID,
                 codes::NAME_UNKNOWN,
@@ -222,13 +224,14 @@ fn add_refusals(operation: &mut Operation) {
             .first()
             .map(|code| serde_json::json!({"code": code.name, "message": code.meaning}));
         let said: Vec<String> =
-            codes.iter().map(|code| format!("`{code}`: {}", code.meaning)).collect();
+            codes.iter().map(|code| format!("- `{code}`: {}", code.meaning)).collect();
         let content = ContentBuilder::new()
             .schema(Some(RefOr::T(Schema::from(schema))))
             .example(example)
             .build();
-        let mut response =
-            ResponseBuilder::new().description(said.join(" ")).content("application/json", content);
+        let mut response = ResponseBuilder::new()
+            .description(said.join("\n"))
+            .content("application/json", content);
         if let Some(header) = Refusal::header_of(status) {
             let value = ObjectBuilder::new().schema_type(Type::String);
             response = response.header(header.as_str(), Header::new(value));

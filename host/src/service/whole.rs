@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::HeaderMap;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use tokio::time::timeout;
 
 use super::body::{BodyError, Pieces, packing};
@@ -13,7 +13,7 @@ use super::state::{Phase, State, reached};
 use crate::diagnostics::codes;
 use crate::diagnostics::problem::Coded as _;
 use crate::diagnostics::untrusted::sanitize;
-use crate::diagnostics::wording::expected_first;
+use crate::diagnostics::wording::{expected_first, json_in_text};
 
 /// Bytes of a body of JSON.
 const JSON_BYTES: u64 = 64 << 10;
@@ -63,16 +63,27 @@ pub(super) async fn read_json<T: DeserializeOwned>(
     parse(&read(state, headers, body, JSON_BYTES, idle).await?)
 }
 
+/// Reads an object. A derived reader would take a list for an object's fields in order.
 fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, Refusal> {
-    let invalid = |place: &str, error: &serde_json::Error| {
-        let message = format!("{place}{}", expected_first(&error.to_string()));
-        Refusal::new(codes::REQUEST_INVALID, sanitize(&message, MESSAGE_CHARS))
-    };
-    let mut json = serde_json::Deserializer::from_slice(text);
+    let invalid =
+        |message: &str| Refusal::new(codes::REQUEST_INVALID, sanitize(message, MESSAGE_CHARS));
+    let text =
+        std::str::from_utf8(text).map_err(|_| invalid("expected UTF-8, found other bytes"))?;
+    if !text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok() {
+        return Err(invalid("expected a JSON object, found another value"));
+    }
+    let mut json = serde_json::Deserializer::from_str(text);
     let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let inner = error.inner();
+        if !inner.is_data() {
+            return invalid(&json_in_text(text, inner));
+        }
+        let said = inner.to_string();
+        let end = said.rfind(" at line ").unwrap_or(said.len());
         let place = Some(error.path().to_string()).filter(|place| place != ".");
-        invalid(&place.map(|place| format!("{place}: ")).unwrap_or_default(), error.inner())
+        let place = place.map(|place| format!("{place}: ")).unwrap_or_default();
+        invalid(&format!("{place}{}", expected_first(said.get(..end).unwrap_or(&said))))
     })?;
-    json.end().map_err(|error| invalid("", &error))?;
+    json.end().map_err(|error| invalid(&json_in_text(text, &error)))?;
     Ok(read)
 }
