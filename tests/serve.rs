@@ -1,7 +1,10 @@
 //! The service, as clients have it.
 
+mod bundles;
 mod fixture;
 mod fleet;
+mod kills;
+mod openapi;
 mod tenants;
 mod tls;
 

@@ -36,7 +36,7 @@ fn served(config: &str) -> (Project, Service) {
 }
 
 /// What a configuration has of a token.
-fn token_hash(token: &str) -> String {
+pub(super) fn token_hash(token: &str) -> String {
     Sha256::digest(token).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -50,7 +50,7 @@ fn send(service: &Service, tenant: &str, token: &str) -> Answer {
 }
 
 /// An answer without what is another one each second.
-fn refused(answer: &Answer) -> (u16, String, String) {
+pub(super) fn refused(answer: &Answer) -> (u16, String, String) {
     let head = answer.head.lines().filter(|line| !line.starts_with("date: "));
     (answer.status, head.collect::<Vec<_>>().join("\n"), answer.body.clone())
 }
@@ -278,6 +278,7 @@ fn the_document_has_a_configuration_with_every_key() {
         ("acme", "[tenants.acme]\nbundles = [\"out\"]\nx = 1"),
         ("quotas", "[tenants.acme]\nbundles = [\"out\"]\nquotas = {x = 1}"),
         ("breaker", "[tenants.acme]\nbundles = [\"out\"]\nbreaker = {x = 1}"),
+        ("promotion", "[tenants.acme]\nbundles = [\"out\"]\npromotion = {x = 1}"),
     ] {
         project.write("wrong.toml", known);
         let said = project.retort(["serve", "--config", "wrong.toml"]).stderr;

@@ -60,10 +60,10 @@ impl Coded for BundleError {
 
 /// Why what is asked of a version can't be done. The same is served as before.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {}", self.place().display(), self.detail())]
 #[non_exhaustive]
 pub enum VersionError {
     /// No bundle of the directory is of this name.
-    #[error("{}: expected the name of an extractor ({known}), found `{name}`", root.display())]
     NameUnknown {
         /// The directory.
         root: PathBuf,
@@ -73,10 +73,6 @@ pub enum VersionError {
         known: String,
     },
     /// No version of that name begins so, or several do.
-    #[error(
-        "{}: expected four or more digits that one version of `{name}` begins with, found `{}`, which {found} of them do",
-        root.display(), sanitize(version, 80)
-    )]
     VersionUnknown {
         /// The directory.
         root: PathBuf,
@@ -88,7 +84,6 @@ pub enum VersionError {
         found: usize,
     },
     /// Nothing was served of an extractor before.
-    #[error("{}: expected a version of `{name}` that was active before, found none", root.display())]
     NothingBefore {
         /// The directory.
         root: PathBuf,
@@ -96,16 +91,11 @@ pub enum VersionError {
         name: ExtractorName,
     },
     /// The record names a version that can't be read.
-    #[error("{}: expected a version that was active before, found no bundle that can be read", path.display())]
     Missing {
         /// Where it should be.
         path: PathBuf,
     },
     /// Another extractor serves an event type of it.
-    #[error(
-        "{}: event type `{}` is served by `{name}`, and neither would be served then",
-        path.display(), sanitize(event_type, 120)
-    )]
     Taken {
         /// The other's bundle.
         path: PathBuf,
@@ -115,10 +105,6 @@ pub enum VersionError {
         event_type: String,
     },
     /// Several extractors serve an event type, which they were not to share any more.
-    #[error(
-        "{}: event type `{}` is served by `{}` and `{}`, and neither would be served then",
-        root.display(), sanitize(event_type, 120), names[0], names[1]
-    )]
     Shared {
         /// The directory.
         root: PathBuf,
@@ -128,7 +114,6 @@ pub enum VersionError {
         event_type: String,
     },
     /// Somebody reads the directory.
-    #[error("{}: expected a directory of bundles that nobody reads, found one that is in use", root.display())]
     InUse {
         /// The directory.
         root: PathBuf,
@@ -148,6 +133,51 @@ impl VersionError {
         let known: Vec<&str> = known.map(ExtractorName::as_str).take(Self::MAX_TOLD).collect();
         let known = if known.is_empty() { "there is none".to_owned() } else { known.join(", ") };
         Self::NameUnknown { root: root.to_owned(), name: name.clone(), known }
+    }
+
+    /// The directory, or the bundle in it.
+    fn place(&self) -> &Path {
+        match self {
+            Self::NameUnknown { root, .. }
+            | Self::VersionUnknown { root, .. }
+            | Self::NothingBefore { root, .. }
+            | Self::Shared { root, .. }
+            | Self::InUse { root } => root,
+            Self::Missing { path } | Self::Taken { path, .. } => path,
+        }
+    }
+
+    /// What is wrong, without where: for who isn't to know the host's directories.
+    #[must_use]
+    pub fn detail(&self) -> String {
+        match self {
+            Self::NameUnknown { name, known, .. } => {
+                format!("expected the name of an extractor ({known}), found `{name}`")
+            }
+            Self::VersionUnknown { name, version, found, .. } => format!(
+                "expected four or more digits that one version of `{name}` begins with, found `{}`, which {found} of them do",
+                sanitize(version, 80)
+            ),
+            Self::NothingBefore { name, .. } => {
+                format!("expected a version of `{name}` that was active before, found none")
+            }
+            Self::Missing { .. } => {
+                "expected a version that was active before, found no bundle that can be read"
+                    .to_owned()
+            }
+            Self::Taken { name, event_type, .. } => format!(
+                "event type `{}` is served by `{name}`, and neither would be served then",
+                sanitize(event_type, 120)
+            ),
+            Self::Shared { names: [one, other], event_type, .. } => format!(
+                "event type `{}` is served by `{one}` and `{other}`, and neither would be served then",
+                sanitize(event_type, 120)
+            ),
+            Self::InUse { .. } => {
+                "expected a directory of bundles that nobody reads, found one that is in use"
+                    .to_owned()
+            }
+        }
     }
 }
 

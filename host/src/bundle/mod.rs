@@ -53,9 +53,11 @@ pub use discover::{Discovery, LoadFailure, discover};
 pub(crate) use discover::{Found, LookedOver, discover_on_all_cores, look_at, look_over};
 pub use error::{BundleError, BundleLoadError, ModuleRefusal, VersionError};
 pub use load::{Expect, Loaded, ModuleGate, Unaltered, load};
-pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};
+#[cfg(any(feature = "remote", feature = "serve"))]
+pub(crate) use manifest::MAX_BYTES as MAX_MANIFEST_BYTES;
 #[cfg(feature = "remote")]
-pub(crate) use manifest::{MAX_BYTES as MAX_MANIFEST_BYTES, written};
+pub(crate) use manifest::written;
+pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};
 pub use name::{ExtractorName, InvalidName};
 pub use pipeline::{
     Accepted, Admitted, Buildable, Built, Bundle, Code, MODULE_NAME, Pipeline, PipelineBuilder,
@@ -68,7 +70,7 @@ pub use smoke::{
     ValidationFailure,
 };
 pub(crate) use store::Reading;
-#[cfg(feature = "remote")]
+#[cfg(any(feature = "remote", feature = "serve"))]
 pub(crate) use store::ReceiveError;
 pub use store::{Catalog, CatalogEntry, Collected, Others, Store, Switched, Version, VersionState};
 pub use storing::Storing;

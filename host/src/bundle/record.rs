@@ -44,10 +44,12 @@ pub(crate) struct Record {
 
 /// What was served of an extractor from some time on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Activation {
     /// The versions: one, as a rule, and none once it is retired. Bundles that are named by their functions alone may be
     /// several, if they have no event type in common.
+    #[cfg_attr(feature = "serve", schema(value_type = Vec<String>))]
     pub versions: Vec<Digest>,
     /// Since when, as manifests write times.
     pub since: String,

@@ -10,6 +10,7 @@ use crate::graph::Conflicts;
 
 /// What a directory of bundles does with an event type that active versions of several extractors declare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Sharing {
     /// One extractor serves an event type. A second one isn't activated and, where it is there all the same, neither serves it. The

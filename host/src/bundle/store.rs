@@ -1,9 +1,11 @@
 //! Writing bundles, so that a crash at any point leaves the old one or the new one.
 
+#[cfg(feature = "remote")]
+mod apply;
 mod catalog;
 mod collect;
 mod disk;
-#[cfg(feature = "remote")]
+#[cfg(any(feature = "remote", feature = "serve"))]
 mod receive;
 mod share;
 mod switch;
@@ -13,7 +15,7 @@ mod tests;
 pub use self::catalog::{Catalog, CatalogEntry, Version, VersionState};
 pub use self::collect::Collected;
 pub(crate) use self::collect::Reading;
-#[cfg(feature = "remote")]
+#[cfg(any(feature = "remote", feature = "serve"))]
 pub(crate) use self::receive::ReceiveError;
 pub(super) use self::switch::Added;
 pub use self::switch::{Others, Switched};

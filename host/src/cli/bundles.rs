@@ -200,9 +200,7 @@ fn list(args: &ListArgs) -> CommandResult {
 fn show(args: &ShowArgs) -> CommandResult {
     let name = name(&args.name)?;
     let catalog = catalog(&args.dir)?;
-    let Some(found) = catalog.extractors.iter().find(|it| it.name == name) else {
-        return Err(CliError::refused(catalog.unknown(&args.dir, &name)));
-    };
+    let found = catalog.entry(&args.dir, &name).map_err(CliError::refused)?;
     let shown = ShownExtractor::of(found);
     output::print_as(args.output.json, &shown, || shown.text())?;
     Ok(CommandVerdict::from_ok(shown.ok))

@@ -54,9 +54,7 @@ impl Remote {
     ) -> Result<Vec<Published>, RemoteError> {
         let catalog = Catalog::read(dir)?;
         for name in options.names {
-            if !catalog.extractors.iter().any(|it| it.name == *name) {
-                return Err(BundleError::from(catalog.unknown(dir, name)).into());
-            }
+            catalog.entry(dir, name).map_err(BundleError::from)?;
         }
         let is_wanted =
             |it: &&CatalogEntry| options.names.is_empty() || options.names.contains(&it.name);

@@ -82,6 +82,10 @@ const RUNS: &[(&str, &str)] = &[
     ("service_ending", "service: end"),
     ("config_invalid", "service: configuration"),
     ("headers_too_large", "service: requests"),
+    ("management_off", "service: access"),
+    ("request_invalid", "service: requests"),
+    ("too_many_requests", "service: requests"),
+    ("upload_invalid", "service: requests"),
     ("unauthorized", "service: access"),
 ];
 

@@ -11,9 +11,7 @@ use serde::Deserialize;
 use super::error::ServiceError;
 use super::tls::Tls;
 use super::token::TokenHash;
-use crate::runtime::Breaker;
-use crate::runtime::Quotas;
-use crate::runtime::Tenant;
+use crate::runtime::{Breaker, Promotion, Quotas, Tenant};
 use crate::sandbox::TenantPolicy;
 
 /// The tenant of a service without a configuration.
@@ -46,6 +44,11 @@ pub(super) struct TenantConfig {
     pub(super) weight: NonZeroU32,
     pub(super) queue_bytes: Option<NonZeroUsize>,
     pub(super) hold_to_graphs: bool,
+    /// Requests a second.
+    pub(super) requests: Option<NonZeroU32>,
+    /// Whether its own token may change what it has and serves.
+    pub(super) manage_bundles: bool,
+    pub(super) promotion: Promotion,
 }
 
 /// What a request may take.
@@ -61,6 +64,14 @@ pub struct Limits {
     pub header_seconds: NonZeroU32,
     /// Seconds after which a client is cut off that neither sends nor reads.
     pub idle_seconds: NonZeroU32,
+    /// Bytes of an upload, unpacked: a bundle as a tar archive.
+    pub upload_bytes: NonZeroU64,
+    /// Seconds in which an upload has to come.
+    pub upload_seconds: NonZeroU32,
+    /// Requests a second of one address, those for `/healthz` and `/readyz` aside.
+    pub address_requests: Option<NonZeroU32>,
+    /// Requests a second of one address that are told that their token is wrong. More are told that they are too many.
+    pub failed_tokens: NonZeroU32,
     /// Connections at one time.
     pub connections: NonZeroU32,
     /// Events of a request that are served at one time, or wait for that.
@@ -81,6 +92,10 @@ impl Default for Limits {
             header_bytes: 32 << 10,
             header_seconds: const { number(10) },
             idle_seconds: const { number(60) },
+            upload_bytes: const { NonZeroU64::new(64 << 20).expect("not zero") },
+            upload_seconds: const { number(60) },
+            address_requests: None,
+            failed_tokens: const { number(50) },
             connections: const { number(512) },
             events_in_flight: const { number(128) },
             grace_seconds: 10,
@@ -95,6 +110,10 @@ impl Limits {
 
     pub(super) fn idle(&self) -> Duration {
         Duration::from_secs(self.idle_seconds.get().into())
+    }
+
+    pub(super) fn upload(&self) -> Duration {
+        Duration::from_secs(self.upload_seconds.get().into())
     }
 
     pub(super) fn grace(&self) -> Duration {
@@ -116,6 +135,9 @@ impl Config {
             weight: NonZeroU32::MIN,
             queue_bytes: None,
             hold_to_graphs: true,
+            requests: None,
+            manage_bundles: false,
+            promotion: Promotion::default(),
         };
         Self {
             listen,

@@ -6,7 +6,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -17,11 +20,15 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tracing::{debug, warn};
 
+use super::access::Peer;
 use super::guarded::Guarded;
 use super::state::{Phase, State, reached};
 
 /// How long it is waited where the system gives no connection: most likely it has no file left for one.
 const BREATH: Duration = Duration::from_millis(100);
+
+/// By how many bytes the head of a request may be too large and is told so with a code.
+const TOLD_BYTES: usize = 8 << 10;
 
 /// The connections of a service.
 pub(super) struct Connections {
@@ -55,8 +62,8 @@ impl Connections {
                 Some(_) = self.open.join_next() => continue,
                 next = next => next,
             };
-            let stream = match accepted {
-                Ok((stream, _)) => stream,
+            let (stream, peer) = match accepted {
+                Ok((stream, address)) => (stream, Peer(address.ip())),
                 Err(error) => {
                     warn!("no connection is accepted: {error}");
                     tokio::time::sleep(BREATH).await;
@@ -66,7 +73,7 @@ impl Connections {
             let (state, router) = (Arc::clone(&self.state), self.router.clone());
             self.open.spawn(async move {
                 state.meters.connections.fetch_add(1, Ordering::Relaxed);
-                connection(&state, stream, router).await;
+                connection(&state, stream, peer, router).await;
                 state.meters.connections.fetch_sub(1, Ordering::Relaxed);
                 drop(place);
             });
@@ -79,33 +86,38 @@ impl Connections {
     }
 }
 
-async fn connection(state: &State, stream: TcpStream, router: Router) {
+async fn connection(state: &State, stream: TcpStream, peer: Peer, router: Router) {
     // Parts of answers aren't held back for further ones.
     let _ = stream.set_nodelay(true);
     let config = state.config();
-    let Some(tls) = &config.tls else { return serve(state, stream, router).await };
+    let Some(tls) = &config.tls else { return serve(state, stream, peer, router).await };
     let handshake = TlsAcceptor::from(Arc::clone(&tls.config)).accept(stream);
     match timeout(config.limits.headers(), handshake).await {
-        Ok(Ok(stream)) => serve(state, stream, router).await,
+        Ok(Ok(stream)) => serve(state, stream, peer, router).await,
         Ok(Err(error)) => debug!("a connection wasn't encrypted: {error}"),
         Err(_) => debug!("a connection wasn't encrypted in time"),
     }
 }
 
-async fn serve<S>(state: &State, stream: S, router: Router)
+async fn serve<S>(state: &State, stream: S, peer: Peer, router: Router)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let limits = state.config().limits.clone();
     let stream = TokioIo::new(Guarded::new(stream, limits.idle()));
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        router.call(request)
+    });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.headers())
         // What is somewhat too large is told so, where it is looked at.
-        .max_buf_size(limits.header_bytes.saturating_mul(2))
+        .max_buf_size(limits.header_bytes.saturating_add(TOLD_BYTES))
         // Who has sent everything may say so before the answer is there.
         .half_close(true)
-        .serve_connection(stream, TowerToHyperService::new(router));
+        .serve_connection(stream, service);
     let mut serving = pin!(serving);
     let mut phases = state.phases();
     let ended = tokio::select! {

@@ -9,21 +9,40 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 
+use super::access::Caller;
 use super::answer::{Answering, parts};
 use super::body::{Pieces, packing};
 use super::error::Refusal;
+use super::openapi::{OfTenant, Packed};
 use super::state::State;
 
-/// Serves the events of a body, one a line.
+/// Send events, and read what they give
+///
+/// One JSON object a line; a line comes back for each result and each event that was rejected, in the order of the events and while they
+/// are sent. The last line is a `summary`, or an `error` that says up to which line all is answered.
+#[utoipa::path(
+    post, path = "/v1/tenants/{tenant}/events", operation_id = "send_events", tag = "events",
+    params(OfTenant, Packed),
+    request_body(
+        content = Option<String>, content_type = "application/x-ndjson", description = "Events, one JSON object a line.",
+        example = json!("{\"event_type\":\"order_placed\",\"session_id\":\"s1\",\"content\":{\"id\":\"o1\"}}\n"),
+    ),
+    responses((
+        status = 200, content_type = "application/x-ndjson", body = String,
+        description = "Lines of results, `{\"line\",\"code\",\"message\"}` for events that were rejected, and the last line.",
+        example = json!("{\"summary\":{\"events\":1,\"results\":0,\"empty\":0,\"unrouted\":1,\"rejected\":0}}\n"),
+    )),
+)]
 pub(super) async fn events(
     Shared(state): Shared<Arc<State>>,
-    tenant: Result<Path<String>, PathRejection>,
+    of: Result<Path<OfTenant>, PathRejection>,
+    caller: Caller,
     request: Request,
 ) -> Result<Response, Refusal> {
     let (request, body) = request.into_parts();
     // What isn't text names no tenant.
-    let name = tenant.map(|Path(name)| name).unwrap_or_default();
-    let tenant = state.tenant(&name, &request.headers)?;
+    let OfTenant { tenant: name } = of.map(|Path(of)| of).unwrap_or_default();
+    let tenant = state.tenant_of_events(&name, caller)?;
     let packing = packing(&request.headers)?;
     let limits = state.config().limits.clone();
     let pieces = Pieces::new(body, packing, limits.body_bytes.get());

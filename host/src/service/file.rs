@@ -13,8 +13,7 @@ use super::error::ServiceError;
 use super::tls::{Tls, TlsFiles};
 use super::token::TokenHash;
 use crate::json::toml;
-use crate::runtime::Breaker;
-use crate::runtime::Quotas;
+use crate::runtime::{Breaker, Promotion, Quotas};
 use crate::sandbox::TenantPolicy;
 
 /// How large it may be. Ten thousand tenants take two.
@@ -94,6 +93,11 @@ struct WrittenTenant {
     queue_bytes: Option<NonZeroUsize>,
     #[serde(default = "yes")]
     hold_to_graphs: bool,
+    requests: Option<NonZeroU32>,
+    #[serde(default)]
+    manage_bundles: bool,
+    #[serde(default)]
+    promotion: Promotion,
 }
 
 fn yes() -> bool {
@@ -181,6 +185,9 @@ impl WrittenTenant {
             weight: self.weight.unwrap_or(NonZeroU32::MIN),
             queue_bytes: self.queue_bytes,
             hold_to_graphs: self.hold_to_graphs,
+            requests: self.requests,
+            manage_bundles: self.manage_bundles,
+            promotion: self.promotion,
         })
     }
 }

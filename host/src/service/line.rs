@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem};
@@ -11,7 +12,7 @@ use crate::runtime::{
 };
 
 /// What a request's events came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub(super) struct Counts {
     pub(super) events: u64,
     results: u64,
@@ -80,8 +81,9 @@ fn push_result(lines: &mut Vec<u8>, number: u64, answer: &Answer) {
 }
 
 /// Why an answer isn't one to the whole request.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Broken {
+    #[schema(value_type = String)]
     pub(super) code: Code,
     pub(super) message: String,
     /// All lines up to this one are answered.
@@ -105,7 +107,7 @@ impl Broken {
 }
 
 /// The last line of an answer.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LastLine<'a> {
     Summary(&'a Counts),

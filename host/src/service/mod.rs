@@ -6,6 +6,7 @@
 mod access;
 mod answer;
 mod body;
+mod bundles;
 mod config;
 mod connection;
 mod cut;
@@ -15,21 +16,24 @@ mod file;
 mod guarded;
 mod line;
 mod meters;
+mod openapi;
 pub(crate) mod packing;
+mod rates;
 mod state;
 mod status;
 mod tls;
 mod token;
 mod watch;
+mod whole;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::Router;
-use axum::routing::{get, post};
+use axum::{Extension, Router};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tracing::{info, warn};
+use utoipa_axum::routes;
 
 pub use config::{Config, Limits};
 pub use error::ServiceError;
@@ -37,6 +41,7 @@ pub use file::{DEFAULT_LISTEN, Source};
 
 use self::connection::Connections;
 use self::error::Refusal;
+use self::openapi::Description;
 use self::state::{Phase, State};
 use crate::bundle::pipeline::Pipeline;
 use crate::diagnostics::codes;
@@ -103,15 +108,26 @@ impl Service {
 }
 
 fn router(state: &Arc<State>) -> Router {
-    Router::new()
-        .route("/healthz", get(status::health))
-        .route("/readyz", get(status::ready))
-        .route("/metrics", get(status::metrics))
-        .route("/v1/tenants/{tenant}/events", post(events::events))
+    let (routes, description) = routes();
+    routes
+        .layer(Extension(description))
         .fallback(|| async { Refusal::new(codes::PATH_UNKNOWN, "there is no such path") })
         .method_not_allowed_fallback(|| async {
             Refusal::new(codes::METHOD_UNKNOWN, "this path has no such method")
         })
         .layer(axum::middleware::from_fn_with_state(Arc::clone(state), status::note))
         .with_state(Arc::clone(state))
+}
+
+/// The routes, and what they are described as.
+fn routes() -> (Router<Arc<State>>, Description) {
+    let routes = openapi::begin()
+        .routes(routes!(events::events))
+        .merge(bundles::routes())
+        .routes(routes!(status::health))
+        .routes(routes!(status::ready))
+        .routes(routes!(status::metrics))
+        .routes(routes!(openapi::serve));
+    let (routes, description) = routes.split_for_parts();
+    (routes, Description::of(description))
 }

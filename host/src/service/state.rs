@@ -1,22 +1,23 @@
 //! What the requests of a service share.
 
+use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use axum::http::HeaderMap;
 use tokio::sync::watch;
 use tracing::{error, info, warn};
 
-use super::access;
+use super::bundles::Turns;
 use super::config::Config;
 use super::error::{Refusal, ServiceError};
 use super::file::Source;
 use super::meters::Meters;
-use super::token;
+use super::rates::{Rates, network};
 use crate::bundle::pipeline::Pipeline;
-use crate::diagnostics::codes;
 use crate::diagnostics::codes::Code;
 use crate::diagnostics::problem::Coded;
 use crate::runtime::{Host, HostError, TenantHandle};
+use crate::sandbox::TenantPolicy;
 
 /// How far a service is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +46,11 @@ pub(super) struct State {
     broken: Mutex<Option<Code>>,
     pub(super) host: Host,
     pub(super) meters: Arc<Meters>,
+    pub(super) turns: Turns,
+    /// Requests by tenant, by address, and those with a wrong token by address.
+    tenants: Rates<String>,
+    addresses: Rates<IpAddr>,
+    failures: Rates<IpAddr>,
     phase: watch::Sender<Phase>,
 }
 
@@ -74,6 +80,10 @@ impl State {
             broken: Mutex::default(),
             host,
             meters,
+            turns: Turns::default(),
+            tenants: Rates::default(),
+            addresses: Rates::default(),
+            failures: Rates::default(),
             phase: watch::Sender::new(Phase::Serving),
         })
     }
@@ -152,31 +162,32 @@ impl State {
         self.phase.send_replace(phase);
     }
 
-    /// The tenant whose events a request has, if it may. Who may not learns nothing of which tenants there are.
-    pub(super) fn tenant(&self, name: &str, headers: &HeaderMap) -> Result<TenantHandle, Refusal> {
-        let config = self.config();
-        if config.is_open() {
-            access::require_local(headers)?;
-            let unknown = |_| Refusal::new(codes::TENANT_UNKNOWN, "there is no such tenant");
-            return self.host.tenant(name).map_err(unknown);
-        }
-        let brought = token::brought(headers);
-        let known = config.tenants.get(name).map(|tenant| &*tenant.tokens);
-        let is_allowed = token::is_one_of(brought, known);
-        let tenant = self.host.tenant(name).ok().filter(|_| is_allowed);
-        tenant.ok_or_else(Refusal::unauthorized)
+    /// The gates as a tenant's policy has them.
+    pub(super) fn gates(&self, policy: &TenantPolicy) -> Result<Pipeline, HostError> {
+        Ok(self.gates.for_tenant(policy)?)
     }
 
-    /// Whether a request may see what is of all tenants.
-    pub(super) fn require_admin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        let config = self.config();
-        if config.is_open() {
-            return access::require_local(headers);
-        }
-        let admin = config.admin.as_ref().map(std::slice::from_ref);
-        match token::is_one_of(token::brought(headers), admin) {
-            true => Ok(()),
-            false => Err(Refusal::unauthorized()),
+    /// Counts a request of a tenant, if one more may be.
+    pub(super) fn admit(&self, tenant: &str, rate: Option<NonZeroU32>) -> Result<(), Refusal> {
+        let Some(rate) = rate else { return Ok(()) };
+        let taken = self.tenants.take(tenant.to_owned(), rate);
+        taken.map_err(|wait| Refusal::too_many("requests for this tenant", wait))
+    }
+
+    /// Counts a request of an address, if one more may be.
+    pub(super) fn admit_address(&self, address: IpAddr) -> Result<(), Refusal> {
+        let Some(rate) = self.config().limits.address_requests else { return Ok(()) };
+        let taken = self.addresses.take(network(address), rate);
+        taken.map_err(|wait| Refusal::too_many("requests from this address", wait))
+    }
+
+    /// The refusal of a token that isn't good for what is asked. It says the same for every tenant, be it there or not. Who has a good
+    /// one is never refused for what others try from the same address: it may be that of a balancer.
+    pub(super) fn unauthorized(&self, address: IpAddr) -> Refusal {
+        let rate = self.config().limits.failed_tokens;
+        match self.failures.take(network(address), rate) {
+            Ok(()) => Refusal::unauthorized(),
+            Err(wait) => Refusal::too_many("wrong tokens from this address", wait),
         }
     }
 }

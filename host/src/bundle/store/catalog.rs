@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::disk::{CapDisk, Disk as _};
-use super::switch::{bundle_names, record_of};
+use super::switch::{MIN_VERSION_DIGITS, bundle_names, record_of};
 use super::write_error;
 use crate::bundle::digest::Digest;
 use crate::bundle::error::{BundleError, VersionError};
 use crate::bundle::manifest::Manifest;
 use crate::bundle::name::ExtractorName;
-use crate::bundle::record::Activation;
+use crate::bundle::record::{Activation, Record};
 use crate::bundle::sharing::Sharing;
 
 /// What lies in a directory of bundles.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Catalog {
     /// Whether the directory has a record. One without serves all that is in it.
@@ -57,6 +57,7 @@ pub struct Version {
 
 /// Whether a version is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum VersionState {
@@ -89,6 +90,11 @@ impl Catalog {
         let disk = CapDisk::open(root)
             .map_err(|source| write_error(root, "open the directory of bundles", source))?;
         let (record, is_new) = record_of(&disk, root, jiff::Timestamp::UNIX_EPOCH)?;
+        Ok(Self { has_record: !is_new, ..Self::of(&disk, root, &record)? })
+    }
+
+    /// The same of an open directory with this record.
+    pub(super) fn of(disk: &CapDisk, root: &Path, record: &Record) -> Result<Self, BundleError> {
         let mut unreadable = Vec::new();
         let mut versions: BTreeMap<ExtractorName, BTreeMap<Digest, Option<Manifest>>> =
             BTreeMap::new();
@@ -96,7 +102,7 @@ impl Catalog {
             let known = record.activations(name).iter().flat_map(|it| &it.versions);
             versions.insert(name.clone(), known.map(|version| (*version, None)).collect());
         }
-        for (directory, version) in bundle_names(&disk, root)? {
+        for (directory, version) in bundle_names(disk, root)? {
             let Some(version) = version else { continue };
             match disk.manifest(&directory) {
                 Some(manifest) => {
@@ -120,16 +126,44 @@ impl Catalog {
             CatalogEntry { name, activations, versions }
         };
         let extractors = versions.into_iter().map(entry).collect();
-        Ok(Self { has_record: !is_new, sharing: record.sharing, extractors, unreadable })
+        Ok(Self { has_record: true, sharing: record.sharing, extractors, unreadable })
     }
-}
 
-impl Catalog {
-    /// That there is no extractor of this name in the directory, which was read.
-    #[must_use]
-    pub fn unknown(&self, root: &Path, name: &ExtractorName) -> VersionError {
+    /// The extractor of this name in the directory, which was read.
+    ///
+    /// # Errors
+    /// [`VersionError::NameUnknown`].
+    pub fn entry(&self, root: &Path, name: &ExtractorName) -> Result<&CatalogEntry, VersionError> {
+        let found = self.extractors.iter().find(|it| it.name == *name);
         let known = self.extractors.iter().map(|it| &it.name);
-        VersionError::unknown(root, name, known)
+        found.ok_or_else(|| VersionError::unknown(root, name, known))
+    }
+
+    /// The one version of an extractor that is there and begins with these digits, of which there are four at least.
+    ///
+    /// # Errors
+    /// [`VersionError::NameUnknown`] and [`VersionError::VersionUnknown`].
+    pub fn version(
+        &self,
+        root: &Path,
+        name: &ExtractorName,
+        digits: &str,
+    ) -> Result<&Version, VersionError> {
+        let is_meant = |it: &&Version| {
+            it.manifest.is_some()
+                && digits.len() >= MIN_VERSION_DIGITS
+                && it.fingerprint.to_string().starts_with(digits)
+        };
+        let mut found = self.entry(root, name)?.versions.iter().filter(is_meant);
+        match (found.next(), found.count()) {
+            (Some(only), 0) => Ok(only),
+            (first, others) => Err(VersionError::VersionUnknown {
+                root: root.to_owned(),
+                name: name.clone(),
+                version: digits.to_owned(),
+                found: usize::from(first.is_some()) + others,
+            }),
+        }
     }
 }
 

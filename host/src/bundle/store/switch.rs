@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::catalog::Catalog;
 use super::disk::{CapDisk, Disk as _};
 use super::{STAGING, Store, StoreFailure, failed, manifest_of, put, recover, write_error};
 use crate::bundle::contents::Contents;
@@ -289,28 +290,10 @@ impl Store {
         name: &ExtractorName,
         version: &str,
     ) -> Result<(Digest, Manifest), BundleError> {
-        let (mut found, mut is_known) = (Vec::new(), !record.activations(name).is_empty());
-        for (directory, digest) in bundle_names(&self.disk, &self.root)? {
-            let manifest = self.disk.manifest(&directory).filter(|it| it.name() == *name);
-            let (Some(digest), Some(manifest)) = (digest, manifest) else { continue };
-            is_known = true;
-            if directory.starts_with(version) && version.len() >= MIN_VERSION_DIGITS {
-                found.push((digest, manifest));
-            }
-        }
-        if !is_known {
-            return Err(self.unknown(record, name));
-        }
-        match found.pop() {
-            Some(only) if found.is_empty() => Ok(only),
-            several => Err(VersionError::VersionUnknown {
-                root: self.root.clone(),
-                name: name.clone(),
-                version: version.to_owned(),
-                found: found.len() + usize::from(several.is_some()),
-            }
-            .into()),
-        }
+        let catalog = Catalog::of(&self.disk, &self.root, record)?;
+        let found = catalog.version(&self.root, name, version)?;
+        let missing = || VersionError::Missing { path: found.path.clone() };
+        Ok((found.fingerprint, found.manifest.clone().ok_or_else(missing)?))
     }
 }
 

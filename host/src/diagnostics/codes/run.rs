@@ -74,6 +74,10 @@ codes! { Stage::Run;
         "The extractor wrote more to its standard output and standard error for one event than it may.",
         "Print less, or raise `log_bytes`.",
         limit(LimitEntry::of_run(&["log_bytes"], "bytes of log"));
+    MANAGEMENT_OFF = "management_off":
+        "The configuration of the service doesn't let this tenant's token change which bundles it has and which are served.",
+        "Set `manage_bundles = true` for the tenant, or ask with the administrator's token.",
+        kind(FailureKind::ToolError);
     MEMORY_EXCEEDED = "memory_exceeded":
         "The extractor asked for more linear memory than it may have.",
         "Free or reuse memory; a leak grows with the size of the event.",
@@ -124,9 +128,13 @@ codes! { Stage::Run;
         "The body of a request ended before its end, so that its last line may not be all of it. The lines before were answered.",
         "Send again what follows on the line that the answer names.",
         kind(FailureKind::ToolError);
+    REQUEST_INVALID = "request_invalid":
+        "The body of a request to the service isn't the JSON that the route takes. The message gives the path in it, what was expected and what was found.",
+        "Correct what the message names; `GET /openapi.json` has the form of every body.",
+        kind(FailureKind::ToolError);
     REQUEST_TOO_LARGE = "request_too_large":
-        "The body of a request is larger, unpacked, than the service takes. What came before was answered.",
-        "Send the rest in further requests, beginning with what follows on the line that the answer names.",
+        "The body of a request is larger, unpacked, than the service takes. Of events, what came before was answered.",
+        "Send the rest of events in further requests, beginning with what follows on the line that the answer names; of what can't be sent in parts, send less.",
         kind(FailureKind::ToolError);
     RESULT_NOT_JSON = "result_not_json":
         "What the extractor returned is not JSON. The message gives the offset and the path.",
@@ -169,6 +177,10 @@ codes! { Stage::Run;
         "The host has no tenant of this name.",
         "Add it first, or correct the name.",
         kind(FailureKind::ToolError);
+    TOO_MANY_REQUESTS = "too_many_requests":
+        "More requests have come from this address or for this tenant than may in a second, or more with a wrong token, or another upload of the tenant is under way.",
+        "Send it again after the seconds that the header Retry-After says.",
+        kind(FailureKind::ToolError);
     TOO_MANY_ROWS = "too_many_rows":
         "The iterations that the extractor declares have more elements in this event than the limit on rows allows, all of them together.",
         "Iterate over less, or raise `max_rows`.",
@@ -183,6 +195,10 @@ codes! { Stage::Run;
     UNREACHABLE = "unreachable":
         "The extractor executed `unreachable`, which is how a panic or an abort ends.",
         "Handle the case in which it gives up; return an empty result to decline an event.";
+    UPLOAD_INVALID = "upload_invalid":
+        "What was uploaded isn't a tar archive of one bundle: its files, and nothing else. The message says what was expected and what was found.",
+        "Send the bundle's directory as `tar c -C bundles/FINGERPRINT .` writes it.",
+        kind(FailureKind::ToolError);
     VERSION_NOT_PROMOTED = "version_not_promoted":
         "The version that runs beside the one that is served isn't known to be as good. The message says what is missing.",
         "Let it see more events, or look at the differences that were counted.",

@@ -238,6 +238,16 @@ impl TenantHandle {
         name: &ExtractorName,
         promotion: &Promotion,
     ) -> Result<Switched, HostError> {
+        self.promote_by(name, promotion, "host: promote")
+    }
+
+    /// The same, of which is noted by what.
+    pub(crate) fn promote_by(
+        &self,
+        name: &ExtractorName,
+        promotion: &Promotion,
+        by: &str,
+    ) -> Result<Switched, HostError> {
         let shadow = self.state.shadow_named(name);
         let shadow = shadow.ok_or_else(|| HostError::NoShadow(name.clone()))?;
         let version = shadow.digest();
@@ -249,8 +259,7 @@ impl TenantHandle {
         let root = shadow.version.directory().map(PathBuf::from);
         let root = root.ok_or_else(|| refused("it lies in no directory of bundles".to_owned()))?;
         let now = jiff::Timestamp::now();
-        let switched =
-            Store::open(&root)?.activate(name, &version.to_string(), now, "host: promote")?;
+        let switched = Store::open(&root)?.activate(name, &version.to_string(), now, by)?;
         self.state.end_shadow(name)?;
         Ok(switched)
     }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::version::Version;
 use crate::bundle::{Digest, ExtractorName};
@@ -11,6 +11,7 @@ use crate::graph::Extraction;
 
 /// How a version has done beside the one that is served.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct ShadowReport {
     /// Events that both have had.
@@ -26,7 +27,8 @@ pub struct ShadowReport {
 }
 
 /// When a version takes the place of the one that is served.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Promotion {
     /// So many events at least were compared. Default 1,000.
