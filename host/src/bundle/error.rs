@@ -127,8 +127,8 @@ pub enum VersionError {
         /// The event type.
         event_type: String,
     },
-    /// Somebody reads the directory.
-    #[error("{}: expected a directory of bundles that nobody reads, found one that is in use", root.display())]
+    /// Somebody holds the directory as a whole.
+    #[error("{}: expected a directory of bundles that nobody holds as a whole, found one that is in use", root.display())]
     InUse {
         /// The directory.
         root: PathBuf,

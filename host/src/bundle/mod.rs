@@ -29,6 +29,7 @@ mod crew;
 mod digest;
 mod discover;
 mod error;
+mod hold;
 mod load;
 mod manifest;
 mod name;
@@ -52,6 +53,8 @@ pub use digest::{Digest, InvalidDigest};
 pub use discover::{Discovery, LoadFailure, discover};
 pub(crate) use discover::{Found, LookedOver, discover_on_all_cores, look_at, look_over};
 pub use error::{BundleError, BundleLoadError, ModuleRefusal, VersionError};
+pub(crate) use hold::{Hold, Looking};
+pub(crate) use load::load_held;
 pub use load::{Expect, Loaded, ModuleGate, Unaltered, load};
 pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};
 #[cfg(feature = "remote")]
@@ -67,7 +70,6 @@ pub use smoke::{
     SampleFailure, SampleRun, SmokeError, SmokeFailed, SmokeOptions, SmokeReport, Smoked,
     ValidationFailure,
 };
-pub(crate) use store::Reading;
 #[cfg(feature = "remote")]
 pub(crate) use store::ReceiveError;
 pub use store::{Catalog, CatalogEntry, Collected, Others, Store, Switched, Version, VersionState};
