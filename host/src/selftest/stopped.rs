@@ -82,6 +82,7 @@ const RUNS: &[(&str, &str)] = &[
     ("service_ending", "service: end"),
     ("config_invalid", "service: configuration"),
     ("headers_too_large", "service: requests"),
+    ("too_many_requests", "service: requests"),
     ("unauthorized", "service: access"),
 ];
 

@@ -63,6 +63,8 @@ pub struct Limits {
     pub idle_seconds: NonZeroU32,
     /// Connections at one time.
     pub connections: NonZeroU32,
+    /// Requests of a tenant at one time.
+    pub requests: NonZeroU32,
     /// Events of a request that are served at one time, or wait for that.
     pub events_in_flight: NonZeroU32,
     /// Seconds that requests have to send the rest once the service is to end, and as many again to read their answers.
@@ -82,6 +84,7 @@ impl Default for Limits {
             header_seconds: const { number(10) },
             idle_seconds: const { number(60) },
             connections: const { number(512) },
+            requests: const { number(64) },
             events_in_flight: const { number(128) },
             grace_seconds: 10,
         }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -18,6 +19,7 @@ use tokio_rustls::TlsAcceptor;
 use tracing::{debug, warn};
 
 use super::guarded::Guarded;
+use super::seats::{Answered, Seat, Seats};
 use super::state::{Phase, State, reached};
 
 /// How long it is waited where the system gives no connection: most likely it has no file left for one.
@@ -27,33 +29,31 @@ const BREATH: Duration = Duration::from_millis(100);
 pub(super) struct Connections {
     state: Arc<State>,
     router: Router,
+    seats: Arc<Seats>,
     open: JoinSet<()>,
 }
 
 impl Connections {
     pub(super) fn new(state: &Arc<State>, router: Router) -> Self {
-        Self { state: Arc::clone(state), router, open: JoinSet::new() }
+        Self { state: Arc::clone(state), router, seats: Arc::default(), open: JoinSet::new() }
     }
 
     pub(super) fn len(&self) -> usize {
         self.open.len()
     }
 
-    /// Takes connections until `ending` is over. Where there are as many as may be, others wait at the system's door.
+    /// Takes connections until `ending` is over. Where there are as many as may be, one that waits for a request gives way; where all have
+    /// one, others wait at the system's door.
     pub(super) async fn accept(&mut self, listener: TcpListener, ending: impl Future<Output = ()>) {
         let places =
             Arc::new(Semaphore::new(self.state.config().limits.connections.get() as usize));
         let mut ending = pin!(ending);
         loop {
-            let next = async {
-                let place = Arc::clone(&places).acquire_owned().await;
-                (listener.accept().await, place)
-            };
-            let (accepted, place) = tokio::select! {
+            let accepted = tokio::select! {
                 biased;
                 () = &mut ending => return,
                 Some(_) = self.open.join_next() => continue,
-                next = next => next,
+                accepted = listener.accept() => accepted,
             };
             let stream = match accepted {
                 Ok((stream, _)) => stream,
@@ -63,10 +63,22 @@ impl Connections {
                     continue;
                 }
             };
+            let place = match Arc::clone(&places).try_acquire_owned() {
+                Ok(place) => Ok(place),
+                Err(_) => {
+                    self.seats.give_way();
+                    tokio::select! {
+                        biased;
+                        () = &mut ending => return,
+                        place = Arc::clone(&places).acquire_owned() => place,
+                    }
+                }
+            };
             let (state, router) = (Arc::clone(&self.state), self.router.clone());
+            let seat = self.seats.sit();
             self.open.spawn(async move {
                 state.meters.connections.fetch_add(1, Ordering::Relaxed);
-                connection(&state, stream, router).await;
+                connection(&state, stream, router, &seat).await;
                 state.meters.connections.fetch_sub(1, Ordering::Relaxed);
                 drop(place);
             });
@@ -79,25 +91,34 @@ impl Connections {
     }
 }
 
-async fn connection(state: &State, stream: TcpStream, router: Router) {
+async fn connection(state: &State, stream: TcpStream, router: Router, seat: &Arc<Seat>) {
     // Parts of answers aren't held back for further ones.
     let _ = stream.set_nodelay(true);
     let config = state.config();
-    let Some(tls) = &config.tls else { return serve(state, stream, router).await };
+    let Some(tls) = &config.tls else { return serve(state, stream, router, seat).await };
     let handshake = TlsAcceptor::from(Arc::clone(&tls.config)).accept(stream);
-    match timeout(config.limits.headers(), handshake).await {
-        Ok(Ok(stream)) => serve(state, stream, router).await,
+    let shaken = tokio::select! {
+        shaken = timeout(config.limits.headers(), handshake) => shaken,
+        () = seat.told() => return,
+    };
+    match shaken {
+        Ok(Ok(stream)) => serve(state, stream, router, seat).await,
         Ok(Err(error)) => debug!("a connection wasn't encrypted: {error}"),
         Err(_) => debug!("a connection wasn't encrypted in time"),
     }
 }
 
-async fn serve<S>(state: &State, stream: S, router: Router)
+async fn serve<S>(state: &State, stream: S, router: Router, seat: &Arc<Seat>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let limits = state.config().limits.clone();
     let stream = TokioIo::new(Guarded::new(stream, limits.idle()));
+    let routes = TowerToHyperService::new(router);
+    let service = service_fn(|request| {
+        let (asking, answered) = (seat.asks(), routes.call(request));
+        async { answered.await.map(|answer| answer.map(|body| Answered::new(body, asking))) }
+    });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.headers())
@@ -105,12 +126,21 @@ where
         .max_buf_size(limits.header_bytes.saturating_mul(2))
         // Who has sent everything may say so before the answer is there.
         .half_close(true)
-        .serve_connection(stream, TowerToHyperService::new(router));
+        .serve_connection(stream, service);
     let mut serving = pin!(serving);
     let mut phases = state.phases();
     let ended = tokio::select! {
         ended = serving.as_mut() => ended,
         () = reached(&mut phases, Phase::Ending) => {
+            serving.as_mut().graceful_shutdown();
+            serving.await
+        }
+        () = seat.told() => {
+            debug!("a connection gives way to another one");
+            if !seat.has_asked() {
+                return;
+            }
+            // What has come in the meantime is answered.
             serving.as_mut().graceful_shutdown();
             serving.await
         }

@@ -93,6 +93,7 @@ impl Refusal {
             codes::REQUEST_TOO_LARGE => StatusCode::PAYLOAD_TOO_LARGE,
             codes::HEADERS_TOO_LARGE => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             codes::ENCODING_UNKNOWN => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            codes::TOO_MANY_REQUESTS => StatusCode::TOO_MANY_REQUESTS,
             codes::SERVICE_ENDING => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -105,6 +106,7 @@ impl IntoResponse for Refusal {
         let header = match self.code {
             codes::ENCODING_UNKNOWN => Some((header::ACCEPT_ENCODING, "gzip, zstd")),
             codes::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, "Bearer")),
+            codes::TOO_MANY_REQUESTS => Some((header::RETRY_AFTER, "1")),
             _ => None,
         };
         if let Some((name, value)) = header {

@@ -16,10 +16,12 @@ mod guarded;
 mod line;
 mod meters;
 pub(crate) mod packing;
+mod seats;
 mod state;
 mod status;
 mod tls;
 mod token;
+mod underway;
 mod watch;
 
 use std::net::SocketAddr;

@@ -12,6 +12,7 @@ use super::error::{Refusal, ServiceError};
 use super::file::Source;
 use super::meters::Meters;
 use super::token;
+use super::underway::Underway;
 use crate::bundle::pipeline::Pipeline;
 use crate::diagnostics::codes;
 use crate::diagnostics::codes::Code;
@@ -45,6 +46,7 @@ pub(super) struct State {
     broken: Mutex<Option<Code>>,
     pub(super) host: Host,
     pub(super) meters: Arc<Meters>,
+    pub(super) underway: Arc<Underway>,
     phase: watch::Sender<Phase>,
 }
 
@@ -74,6 +76,7 @@ impl State {
             broken: Mutex::default(),
             host,
             meters,
+            underway: Arc::default(),
             phase: watch::Sender::new(Phase::Serving),
         })
     }

@@ -169,6 +169,10 @@ codes! { Stage::Run;
         "The host has no tenant of this name.",
         "Add it first, or correct the name.",
         kind(FailureKind::ToolError);
+    TOO_MANY_REQUESTS = "too_many_requests":
+        "The tenant has as many requests under way as it may have at one time. Nothing of this one was served.",
+        "Send it again once another one has ended, or send more events in each request; the configuration of the service may allow more `requests`.",
+        kind(FailureKind::ToolError);
     TOO_MANY_ROWS = "too_many_rows":
         "The iterations that the extractor declares have more elements in this event than the limit on rows allows, all of them together.",
         "Iterate over less, or raise `max_rows`.",

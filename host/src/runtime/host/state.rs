@@ -207,10 +207,24 @@ impl TenantState {
         account.summary.events = 1;
         account.summary.bytes = bytes;
         account.summary.rejects.insert(error.code(), 1);
-        locked(&self.meter).pay_rejected(bytes);
+        locked(&self.meter).pay_rejected();
         locked(&self.account).add(&account);
         self.meters.note(&account);
         ServeError::Run { event_type: None, error }
+    }
+
+    /// Pays for what was read and is no event.
+    #[cfg(feature = "serve")]
+    pub(super) fn pay_spare(&self, bytes: u64, time: Duration) {
+        locked(&self.meter).pay_spare(bytes, time);
+    }
+
+    /// For how long no event can be begun, where a quota by the second is used up.
+    #[cfg(feature = "serve")]
+    pub(super) fn owes(&self) -> Option<Duration> {
+        let now = self.now();
+        let until = locked(&self.meter).exceeded(now)?.until;
+        until.map(|until| until.saturating_sub(now))
     }
 
     /// Serves nothing any more.
