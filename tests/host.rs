@@ -63,6 +63,69 @@ fn an_event_is_served_by_the_version_that_is_active() {
 }
 
 #[test]
+fn versions_that_a_host_may_serve_stay_and_others_are_removed() {
+    let root = tempfile::tempdir().unwrap();
+    let (root, name) = (root.path(), "read".parse().unwrap());
+    let [first, second, third] = ["id", "other", "third"].map(|it| reading(root, "order", it));
+    let (host, notices) = host();
+    let acme =
+        host.add("acme", Tenant::default().directory(root).breaker(breaker(3, 5, 60_000))).unwrap();
+    let store = Store::open(root).unwrap();
+    let collect = || {
+        let collected = store.collect(Some(0), false).unwrap();
+        let digests = |paths: Vec<std::path::PathBuf>| -> Vec<Digest> {
+            let names = paths.iter().map(|it| it.file_name().unwrap().to_str().unwrap());
+            names.map(|it| it.parse().unwrap()).collect()
+        };
+        let mut removed = digests(collected.removed);
+        removed.sort();
+        (removed, digests(collected.in_use))
+    };
+    // The active one isn't loaded yet, and isn't the active one any more in a moment.
+    let fourth = reading(root, "order", "fourth");
+    let mut gone = vec![first, second];
+    gone.sort();
+    assert_eq!(collect(), (gone, vec![third]));
+    assert_eq!(acme.run(&order(7)).unwrap().version(), Some(third));
+    acme.refresh().unwrap();
+    assert_eq!(collect(), (vec![third], vec![]));
+    assert_eq!(acme.run(&order(7)).unwrap().version(), Some(fourth));
+
+    // What stands in for one that is set aside may have the next event.
+    let fails = failing(root, "order");
+    acme.refresh().unwrap();
+    while notices.told("acme").last().is_none_or(|it| it.0 != "set_aside") {
+        assert!(acme.run(&order(7)).is_err());
+    }
+    assert_eq!(collect(), (vec![], vec![fourth]));
+    assert_eq!(acme.run(&order(7)).unwrap().version(), Some(fourth));
+    // And so may what runs beside another one.
+    let beside = stored(root, "order", "id", "read", false);
+    acme.shadow(&root.join(beside.to_string()), 1.0).unwrap();
+    let mut held = vec![fourth, beside];
+    held.sort();
+    assert_eq!(collect(), (vec![], held));
+    acme.end_shadow(&name).unwrap();
+    acme.refresh().unwrap();
+    let last = reading(root, "order", "last");
+    acme.refresh().unwrap();
+    let mut gone = vec![beside, fails, fourth];
+    gone.sort();
+    assert_eq!(collect(), (gone, vec![]));
+    assert_eq!(acme.run(&order(7)).unwrap().version(), Some(last));
+
+    // Whoever has a single bundle has it until they drop it.
+    let pipeline = Pipeline::from(sandbox(Limits::default()));
+    let bundle = retort::Bundle::open(root.join(last.to_string()), &pipeline).unwrap();
+    drop(host);
+    store.retire(&name, jiff::Timestamp::UNIX_EPOCH, "test").unwrap();
+    assert_eq!(collect(), (vec![], vec![last]));
+    drop(acme);
+    drop(bundle);
+    assert_eq!(collect(), (vec![last], vec![]));
+}
+
+#[test]
 fn extractors_that_share_an_event_type_give_one_result() {
     let root = tempfile::tempdir().unwrap();
     let second = reading(root.path(), "order", "id");

@@ -109,6 +109,7 @@ fn every_way_to_fail_has_a_case() {
         "request_cut_off",
         "request_too_large",
         "service_ending",
+        "too_many_requests",
     ]);
     let missing: Vec<&&str> = listed.difference(&seen).collect();
     assert!(missing.is_empty(), "no case ends in {missing:?}");

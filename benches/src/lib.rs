@@ -2,6 +2,7 @@
 //!
 //! The events are those of the shared corpora where they lie beside the checkout, else those of the examples.
 
+pub mod beside;
 pub mod bundles;
 pub mod by_hand;
 pub mod dataset;
@@ -9,4 +10,5 @@ pub mod guests;
 pub mod native;
 pub mod resident;
 pub mod turns;
+pub mod versions;
 pub mod whole;

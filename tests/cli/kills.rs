@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use retort::bundle::{Catalog, VersionState};
 
-use retort::{Bundle, Pipeline};
+use retort::runtime::{Dispatched, Dispatcher};
+use retort::{Bundle, Pipeline, Registry};
 
-use super::project::{PLAN, Project};
+use super::project::{EVENTS, PLAN, Project};
 
 /// How often each of the commands is killed.
 const KILLS: u32 = 50;
@@ -137,6 +138,45 @@ fn whatever_is_killed_one_version_is_served() {
     let mut expected = [".lock", &active(&root).unwrap(), ".active.json"].map(str::to_owned);
     expected.sort();
     assert_eq!(left, expected);
+}
+
+#[test]
+fn what_somebody_holds_stays_whatever_is_killed() {
+    let project = Project::new();
+    let first = project.compile();
+    let root = PathBuf::from(project.path("out"));
+    let pipeline = Pipeline::builder().build().unwrap();
+    // It is held, and isn't loaded.
+    let registry = Registry::open_lazily(&root, &pipeline);
+    project.write("rule.md", "Make a node of each order, again.");
+    assert_eq!(project.retort(["compile", "--rule", "rule.md"]).code, 0);
+    let collect = ["bundles", "gc", "out", "--keep", "0"];
+    let began = Instant::now();
+    assert_eq!(project.retort(collect).code, 0);
+    let whole = began.elapsed();
+    let mut killed = 0;
+    for number in 0..KILLS {
+        project.write("rule.md", format!("Make a node of each order. {number}"));
+        let stored = project.retort(["compile", "--rule", "rule.md", "--no-activate"]);
+        assert_eq!(stored.code, 0, "{stored:?}");
+        killed += u32::from(kill_after(&project, &collect, whole * number / KILLS));
+        let found = Catalog::read(&root).unwrap();
+        let versions: Vec<_> = found.extractors.iter().flat_map(|it| &it.versions).collect();
+        assert!(versions.iter().any(|it| first.ends_with(&it.fingerprint.to_string())));
+        for version in versions {
+            Bundle::open(&version.path, &pipeline).unwrap();
+        }
+    }
+    assert!(killed > KILLS / 4, "{killed} of {KILLS} were killed before they ended");
+    let mut dispatcher = Dispatcher::new(&registry);
+    let event = EVENTS.lines().next().unwrap();
+    let dispatched = dispatcher.dispatch(event.as_bytes());
+    assert!(matches!(dispatched, Ok(Dispatched::Served(_))), "{dispatched:?}");
+    drop(dispatcher);
+    drop(registry);
+    assert_eq!(project.retort(collect).code, 0);
+    assert!(Bundle::open(&root.join(active(&root).unwrap()), &pipeline).is_ok());
+    assert!(!Path::new(&project.path(&first)).exists());
 }
 
 /// Starts a command and kills it after this time. Whether it was still at work.

@@ -137,7 +137,8 @@ impl Client {
     /// Sends the head of a request.
     pub(super) fn begin(&mut self, method: &str, path: &str, headers: &str) {
         let host = if headers.contains("Host: ") { "" } else { "Host: localhost\r\n" };
-        write!(self.stream, "{method} {path} HTTP/1.1\r\n{host}{headers}\r\n").unwrap();
+        let head = format!("{method} {path} HTTP/1.1\r\n{host}{headers}\r\n");
+        self.stream.write_all(head.as_bytes()).unwrap();
     }
 
     /// Begins to send events, in chunks.

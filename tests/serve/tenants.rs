@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use rustix::process::Signal;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -47,6 +49,82 @@ pub(super) fn bearer(token: &str) -> String {
 fn send(service: &Service, tenant: &str, token: &str) -> Answer {
     let path = format!("/v1/tenants/{tenant}/events");
     service.ask("POST", &path, &bearer(token), EVENTS.as_bytes())
+}
+
+#[test]
+fn connections_without_a_request_keep_nobody_out() {
+    let limits = config("").replace("header_seconds = 1", "header_seconds = 60\nconnections = 4");
+    let (_project, service) = served(&limits);
+    let mut sending = service.connect();
+    let path = "/v1/tenants/acme/events";
+    let chunked = format!("Transfer-Encoding: chunked\r\nConnection: close\r\n{}", bearer("acme"));
+    sending.begin("POST", path, &chunked);
+    let (first, rest) = EVENTS.split_once('\n').unwrap();
+    sending.chunk(format!("{first}\n").as_bytes());
+    sending.read_until("\"result\"");
+    // One has brought a request and waits for the next one.
+    let mut kept = service.connect();
+    kept.begin("GET", "/healthz", "");
+    kept.read_until("{\"ok\":true}");
+    let idle: Vec<_> = (0..20)
+        .map(|number| {
+            let mut idle = service.connect();
+            // Some have begun to send a head.
+            if number % 2 == 0 {
+                idle.stream.write_all(b"POST /v1/ten").unwrap();
+            }
+            idle
+        })
+        .collect();
+    for name in ["acme", "globex"] {
+        assert_eq!(send(&service, name, name).last()["summary"]["results"], 2);
+    }
+    // Those who asked are let be, as long as there are others.
+    kept.begin("GET", "/healthz", "");
+    kept.read_until("{\"ok\":true}");
+    sending.chunk(rest.as_bytes());
+    sending.last_chunk();
+    sending.read_until("\"summary\"");
+    drop(idle);
+}
+
+#[test]
+fn a_tenant_has_so_many_requests_at_one_time() {
+    let (_project, service) =
+        served(&config("").replace("[limits]", "[limits]\nconcurrent_requests = 1"));
+    let mut sending = service.connect();
+    let chunked = format!("Transfer-Encoding: chunked\r\nConnection: close\r\n{}", bearer("acme"));
+    sending.begin("POST", "/v1/tenants/acme/events", &chunked);
+    sending.chunk(EVENTS.as_bytes());
+    sending.read_until("\"result\"");
+    let refused = send(&service, "acme", "acme");
+    assert_eq!((refused.status, refused.code().as_str()), (429, "too_many_requests"));
+    assert!(refused.head.contains("retry-after: 1"), "{}", refused.head);
+    assert_eq!(send(&service, "globex", "globex").status, 200);
+    sending.last_chunk();
+    sending.read_until("\"summary\"");
+    eventually("the request isn't over", || {
+        (send(&service, "acme", "acme").status == 200).then_some(())
+    });
+}
+
+#[test]
+fn what_is_no_event_is_paid_for_as_well() {
+    let quotas = "[tenants.globex.quotas]\nbytes = 100000\n";
+    let (_project, service) = served(&config(quotas));
+    let blank = "\n".repeat(400_000);
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(blank.as_bytes()).unwrap();
+    let gzip = format!("Content-Encoding: gzip\r\n{}", bearer("globex"));
+    for (headers, body) in
+        [(bearer("globex"), blank.into_bytes()), (gzip, packed.finish().unwrap())]
+    {
+        let began = Instant::now();
+        let answer = service.ask("POST", "/v1/tenants/globex/events", &headers, &body);
+        assert_eq!(answer.last()["summary"]["events"], 0, "{answer:?}");
+        // A second's worth is there at the beginning, and the last piece is paid by whoever comes next.
+        assert!(began.elapsed() > Duration::from_secs(2), "{:?}", began.elapsed());
+    }
 }
 
 /// An answer without what is another one each second.

@@ -5,7 +5,6 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are what this prints")]
 
-mod bundle;
 mod neighbours;
 mod resident;
 

@@ -10,38 +10,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use hdrhistogram::Histogram;
-use retort::bundle::{Digest, ExtractorName};
+use retort::bundle::Digest;
 use retort::graph::Extraction;
 use retort::runtime::{Breaker, By, Happened, Host, Quotas, Tenant, TenantHandle};
 use retort::sandbox::{ForeignModules, Options};
-use retort::{Pipeline, Store, TenantPolicy, jiff};
+use retort::{Pipeline, TenantPolicy};
+use retort_benches::beside::{
+    self, BUSY_MS, BYTES, Beside, EVENTS, FUEL, Memory, REJECTS, TURN, Times, Used, times,
+};
 use retort_benches::guests::{Attack, hostile_text};
 use retort_benches::resident::resident;
-use retort_benches::turns::median;
+use retort_benches::versions::{self, FIELDS};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::bundle;
-
 const HONEST: u64 = 40;
 const WORKERS: NonZeroUsize = NonZeroUsize::new(4).expect("not zero");
-
-/// How long one turn takes, with or without the hostile tenants.
-const TURN: Duration = Duration::from_secs(15);
 
 /// Between two events of an honest tenant.
 const PACE: Duration = Duration::from_millis(20);
 
 /// Between two switches of versions.
 const SWITCH: Duration = Duration::from_millis(250);
-
-/// What a hostile tenant may use in a second.
-const EVENTS: u64 = 200;
-const BYTES: u64 = 10_000_000;
-const FUEL: u64 = 15_000_000;
-const BUSY_MS: u64 = 20;
-const REJECTS: u64 = 100;
 
 /// A hostile tenant: how it is called, what it runs, and what its events are.
 struct Hostile {
@@ -87,7 +77,7 @@ struct Load {
     submitted: AtomicU64,
     wrong: AtomicU64,
     /// Of the turn, in nanoseconds.
-    latencies: Mutex<Histogram<u64>>,
+    latencies: Mutex<Times>,
 }
 
 /// What happened to versions.
@@ -96,10 +86,6 @@ struct Told {
     set_aside: AtomicU64,
     restored: AtomicU64,
     begun: AtomicU64,
-}
-
-fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("these are bounds")
 }
 
 pub(super) fn run(time: Duration) {
@@ -129,7 +115,7 @@ pub(super) fn run(time: Duration) {
         is_moody: AtomicBool::new(false),
         submitted: AtomicU64::new(0),
         wrong: AtomicU64::new(0),
-        latencies: Mutex::new(histogram()),
+        latencies: Mutex::new(times()),
     });
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -156,14 +142,11 @@ pub(super) fn run(time: Duration) {
         move || switch(&root, &honest, versions, &load)
     });
 
-    let (mut all, mut ratios) = ([histogram(), histogram()], Vec::new());
-    let (mut memory, mut used) = (Vec::new(), vec![Used::default(); HOSTILE.len()]);
+    let (mut found, mut memory) = (Beside::default(), Memory::default());
+    let mut used = vec![Used::default(); HOSTILE.len()];
     let mut hostile_time = Duration::ZERO;
     let started = Instant::now();
-    println!(
-        "{:>6}{:>14}{:>14}{:>16}{:>16}{:>10}{:>10}",
-        "turn", "p50 without", "p50 beside", "p99 without", "p99 beside", "ratio", "MiB"
-    );
+    println!("{}{:>10}", Beside::head(), "MiB");
     while started.elapsed() < time {
         let turns = [false, true].map(|is_hostile| {
             load.is_hostile.store(is_hostile, Ordering::Relaxed);
@@ -171,7 +154,7 @@ pub(super) fn run(time: Duration) {
             std::thread::sleep(Duration::from_secs(1));
             drop(load.taken());
             let begun = Instant::now();
-            let before: Vec<Used> = hostile.iter().map(Used::by).collect();
+            let before: Vec<Used> = hostile.iter().map(used_by).collect();
             load.is_moody.store(true, Ordering::Relaxed);
             std::thread::sleep(TURN / 2);
             load.is_moody.store(false, Ordering::Relaxed);
@@ -179,24 +162,13 @@ pub(super) fn run(time: Duration) {
             if is_hostile {
                 hostile_time += begun.elapsed();
                 for ((used, tenant), before) in used.iter_mut().zip(&hostile).zip(&before) {
-                    used.add_since(Used::by(tenant), *before);
+                    used.add_since(used_by(tenant), *before);
                 }
             }
             load.taken()
         });
-        let of = |share: f64| turns.each_ref().map(|it| it.value_at_quantile(share) as f64 / 1e6);
-        let ([without50, beside50], [without, beside]) = (of(0.5), of(0.99));
-        ratios.push(beside / without);
-        memory.push(resident() as f64 / f64::from(1 << 20));
-        for (all, turn) in all.iter_mut().zip(&turns) {
-            all.add(turn).expect("they have the same bounds");
-        }
-        println!(
-            "{:>6}{without50:>11.3} ms{beside50:>11.3} ms{without:>13.3} ms{beside:>13.3} ms{:>10.2}{:>10.1}",
-            ratios.len(),
-            beside / without,
-            memory.last().copied().unwrap_or_default(),
-        );
+        let line = found.add(&turns);
+        println!("{line}{:>10.1}", memory.note(resident()));
     }
     load.is_hostile.store(false, Ordering::Relaxed);
     load.is_over.store(true, Ordering::Relaxed);
@@ -206,7 +178,8 @@ pub(super) fn run(time: Duration) {
         }
     });
     let switched = switches.join().expect("it switches");
-    report(&all, &ratios, &memory, started.elapsed());
+    println!("\nover {:.1} minutes, honest events:", started.elapsed().as_secs_f64() / 60.0);
+    println!("{found}\n{memory}");
     let answered: u64 = honest.iter().map(|it| it.account().summary.results).sum();
     let rejected: u64 = honest.iter().map(|it| it.account().summary.rejected()).sum();
     println!(
@@ -227,110 +200,42 @@ pub(super) fn run(time: Duration) {
         told.set_aside.load(Ordering::Relaxed),
         told.restored.load(Ordering::Relaxed)
     );
-    quotas(&used, hostile_time);
-}
-
-fn report(all: &[Histogram<u64>; 2], ratios: &[f64], memory: &[f64], time: Duration) {
-    println!("\nover {:.1} minutes, honest events:", time.as_secs_f64() / 60.0);
-    for (name, all) in ["without hostile tenants", "beside them"].iter().zip(all) {
-        let ms = |share: f64| all.value_at_quantile(share) as f64 / 1e6;
-        println!(
-            "  {name:26}{:>10} events, p50 {:.3} ms, p99 {:.3} ms, p99.9 {:.3} ms, at most {:.1} ms",
-            all.len(),
-            ms(0.5),
-            ms(0.99),
-            ms(0.999),
-            all.max() as f64 / 1e6
-        );
-    }
-    let [without, beside] = all.each_ref().map(|it| it.value_at_quantile(0.99) as f64);
-    println!(
-        "  p99 beside them, times that without: {:.2} over all, {:.2} in the median of {} turns",
-        beside / without,
-        median(ratios.to_vec()),
-        ratios.len()
-    );
-    let (first, last) = (memory.first().copied(), memory.last().copied());
-    println!(
-        "memory: {:.1} MiB after the first turn, {:.1} after the last, at most {:.1}",
-        first.unwrap_or_default(),
-        last.unwrap_or_default(),
-        memory.iter().copied().fold(0.0, f64::max)
-    );
-}
-
-/// What the hostile tenants have used of their quotas while they sent events.
-fn quotas(used: &[Used], time: Duration) {
-    println!(
-        "\n{:34}{:>10}{:>12}{:>12}{:>12}{:>12}",
-        "of its quota, used a second", "events", "bytes", "rejects", "time", "set aside"
-    );
-    for (used, of) in used.iter().zip(&HOSTILE) {
-        let share = |amount: f64, quota: u64| 100.0 * amount / time.as_secs_f64() / quota as f64;
-        println!(
-            "{:34}{:>8.1} %{:>10.1} %{:>10.1} %{:>10.1} %{:>12}",
-            of.name,
-            share(used.events as f64, EVENTS),
-            share(used.bytes as f64, BYTES),
-            share(used.rejects as f64, REJECTS),
-            share(1e3 * used.time.as_secs_f64(), BUSY_MS),
-            if of.is_set_aside { "yes" } else { "" },
-        );
-    }
+    let used = HOSTILE.iter().map(|it| it.name).zip(used);
+    println!("\n{}", beside::quotas(used, hostile_time));
 }
 
 /// What a tenant has used.
-#[derive(Clone, Copy, Default)]
-struct Used {
-    events: u64,
-    bytes: u64,
-    rejects: u64,
-    time: Duration,
-}
-
-impl Used {
-    fn by(tenant: &TenantHandle) -> Self {
-        let account = tenant.account();
-        let summary = &account.summary;
-        let (rejects, time) = (summary.rejected(), account.time);
-        Self { events: summary.events, bytes: summary.bytes, rejects, time }
-    }
-
-    fn add_since(&mut self, now: Self, before: Self) {
-        self.events += now.events - before.events;
-        self.bytes += now.bytes - before.bytes;
-        self.rejects += now.rejects - before.rejects;
-        self.time += now.time - before.time;
-    }
+fn used_by(tenant: &TenantHandle) -> Used {
+    let account = tenant.account();
+    let summary = &account.summary;
+    let (rejects, time) = (summary.rejected(), account.time);
+    Used { events: summary.events, bytes: summary.bytes, rejects, time }
 }
 
 impl Load {
     /// The latencies so far, from which on others are counted.
-    fn taken(&self) -> Histogram<u64> {
-        std::mem::replace(&mut *self.latencies.blocking_lock(), histogram())
+    fn taken(&self) -> Times {
+        std::mem::replace(&mut *self.latencies.blocking_lock(), times())
     }
 }
-
-/// What the key of a node is taken from by the first version of each honest tenant, and by the second one.
-const FIELDS: [&str; 2] = ["id", "other"];
 
 /// The two versions that each honest tenant has.
 fn versions(root: &Path) -> [Digest; 2] {
     let root = root.join("versions");
-    FIELDS.map(|field| bundle::rendered(&root, field))
+    FIELDS.map(|field| versions::rendered(&root, field))
 }
 
 fn honest(host: &Host, root: &Path, number: u64) -> TenantHandle {
     let root = root.join(format!("honest-{number}"));
     for field in FIELDS {
-        bundle::rendered(&root, field);
+        versions::rendered(&root, field);
     }
     host.add(&format!("honest-{number}"), Tenant::default().directory(root)).expect("a tenant")
 }
 
 fn moody(host: &Host, root: &Path) -> TenantHandle {
     let root = root.join("moody");
-    bundle::written(&root, &hostile_text(Attack::Moody));
+    versions::written(&root, &hostile_text(Attack::Moody));
     let breaker = json!({"failures": 5, "of": 20, "set_aside_ms": 500});
     let tenant = Tenant::default()
         .directory(root)
@@ -342,8 +247,8 @@ fn moody(host: &Host, root: &Path) -> TenantHandle {
 fn hostile(host: &Host, root: &Path, of: &Hostile) -> TenantHandle {
     let root = root.join(of.name);
     match of.attack {
-        Some(attack) => bundle::written(&root, &hostile_text(attack)),
-        None => bundle::rendered(&root, "id"),
+        Some(attack) => versions::written(&root, &hostile_text(attack)),
+        None => versions::rendered(&root, "id"),
     };
     let mut quotas = Quotas::default();
     quotas.events = NonZeroU64::new(EVENTS);
@@ -435,19 +340,12 @@ async fn attack(tenant: TenantHandle, bytes: usize, load: Arc<Load>) {
 
 /// Activates one version or goes back to the other, of one honest tenant after the other.
 fn switch(root: &Path, honest: &[TenantHandle], versions: [Digest; 2], load: &Load) -> u64 {
-    let name: ExtractorName = "f".parse().expect("a name");
     let mut switched = 0;
     for (number, tenant) in honest.iter().enumerate().cycle() {
         if load.is_over.load(Ordering::Relaxed) {
             break;
         }
-        let store = Store::open(&root.join(format!("honest-{number}"))).expect("a directory");
-        let now = jiff::Timestamp::now();
-        if store.roll_back(&name, now, "bench").is_err() {
-            for version in versions {
-                let _ = store.activate(&name, &version.to_string(), now, "bench");
-            }
-        }
+        versions::switch(&root.join(format!("honest-{number}")), &versions);
         tenant.refresh().expect("there is a host");
         switched += 1;
         std::thread::sleep(SWITCH);

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use hdrhistogram::Histogram;
 use retort::Pipeline;
 use retort::runtime::{Host, Tenant, TenantHandle};
 use retort::sandbox::{Cache, Options};
+use retort_benches::beside::{Times, times};
 use retort_benches::bundles;
 use retort_benches::resident::resident;
 
@@ -51,12 +51,12 @@ pub(super) fn run(tenants: usize, each: usize) {
     );
     // The examples come in turns of four: those of one bundle each, and those of all.
     let kinds = 4.min(bundles);
-    let mut one = histogram();
+    let mut one = times();
     for round in 0..ROUNDS * bundles {
         let number = round % kinds;
         record(&mut one, || serve(&handles[number / each], &events[number]));
     }
-    let mut all = histogram();
+    let mut all = times();
     for _ in 0..ROUNDS {
         for (number, event) in events.iter().enumerate() {
             record(&mut all, || serve(&handles[number / each], event));
@@ -75,11 +75,7 @@ fn serve(tenant: &TenantHandle, event: &str) {
     assert!(answer.as_ref().is_ok_and(|it| it.version().is_some()), "{event}: {answer:?}");
 }
 
-fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("these are bounds")
-}
-
-fn record(histogram: &mut Histogram<u64>, serve: impl FnOnce()) {
+fn record(histogram: &mut Times, serve: impl FnOnce()) {
     let started = Instant::now();
     serve();
     histogram.saturating_record(started.elapsed().as_nanos() as u64);

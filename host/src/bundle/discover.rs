@@ -1,6 +1,6 @@
 //! Loading every bundle of a directory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use cap_std::fs::{Dir, FileType};
 use super::crew::on_all_cores;
 use super::digest::Digest;
 use super::error::BundleLoadError;
+use super::hold::{Hold, Looking, open_held};
 use super::load::{
     Expect, Loaded, ModuleGate, load_from, open_dir, outline, trace_refusal, traced,
 };
@@ -89,6 +90,8 @@ impl From<BundleLoadError> for LoadFailure {
 ///
 /// With an `allowlist`, only its event types are served, prefixes as they are written, and others
 /// cannot collide. `expect` holds for every bundle.
+///
+/// Nothing is removed from the directory meanwhile, and what was loaded [stays](Loaded) afterwards.
 #[must_use]
 pub fn discover<G: ModuleGate>(
     root: &Path,
@@ -96,6 +99,7 @@ pub fn discover<G: ModuleGate>(
     allowlist: Option<&[String]>,
     gate: &G,
 ) -> Discovery<G::Module> {
+    let _looking = Looking::begin(root);
     let mut found = Discovery::empty();
     let Some((dir, children)) = found.children(root) else { return found };
     let load = |(name, file_type): &Child| load_child(&dir, root, name, *file_type, expect, gate);
@@ -117,6 +121,7 @@ where
     register(&mut found, None);
     found
 }
+
 /// A bundle that lies in a directory, as its manifest says; its other files weren't looked at.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
@@ -124,22 +129,25 @@ pub(crate) struct Found {
     pub(crate) name: ExtractorName,
     pub(crate) event_types: Vec<String>,
     pub(crate) fingerprint: Digest,
+    /// What keeps it from being removed.
+    pub(crate) hold: Arc<Hold>,
 }
 
 impl Found {
-    fn new(path: PathBuf, manifest: &Manifest) -> Result<Self, BundleLoadError> {
+    fn new(path: PathBuf, manifest: &Manifest, hold: Arc<Hold>) -> Result<Self, BundleLoadError> {
         let fingerprint = manifest.fingerprint().parse().map_err(|error| {
             let detail = format!("no content has this fingerprint: {error}");
             BundleLoadError::new(codes::FINGERPRINT_MISMATCH, &path.join(MANIFEST_FILE), detail)
         })?;
         let (name, event_types) = (manifest.name(), manifest.event_types().to_vec());
-        Ok(Self { path, name, event_types, fingerprint })
+        Ok(Self { path, name, event_types, fingerprint, hold })
     }
 }
 
 /// The bundle in `path`, as its manifest says.
 pub(crate) fn look_at(path: &Path) -> Result<Found, BundleLoadError> {
-    Found::new(path.to_owned(), &outline(&open_dir(path)?, path)?)
+    let (dir, hold) = open_held(None, || open_dir(path))?;
+    Found::new(path.to_owned(), &outline(&dir, path)?, hold)
 }
 
 /// The bundles of a directory by their manifests alone.
@@ -153,16 +161,19 @@ pub(crate) struct LookedOver {
     pub(crate) sharing: Sharing,
 }
 
-/// The bundles of the directory `root`, by their manifests alone.
-pub(crate) fn look_over(root: &Path) -> LookedOver {
+/// The bundles of the directory `root`, by their manifests alone, each held from now on: by what `known` has for its fingerprint, if that
+/// holds it already.
+pub(crate) fn look_over(root: &Path, known: &HashMap<Digest, Arc<Hold>>) -> LookedOver {
     let mut found = Discovery::<()>::empty();
     let Some((dir, children)) = found.children(root) else {
         return LookedOver { failures: found.failures, ..LookedOver::default() };
     };
     let outline = |(name, file_type): &Child| {
         let path = root.join(name);
-        let manifest = outline(&open_child(&dir, &path, name, *file_type)?, &path)?;
-        Found::new(path, &manifest)
+        let known = name.to_str().and_then(|it| known.get(&it.parse().ok()?));
+        let (child, hold) = open_held(known, || open_child(&dir, &path, name, *file_type))?;
+        let manifest = outline(&child, &path)?;
+        Found::new(path, &manifest, hold)
     };
     let mut outlines = Vec::with_capacity(children.len());
     for outline in on_all_cores(&children, outline) {
@@ -280,7 +291,8 @@ fn load_child<G: ModuleGate>(
     gate: &G,
 ) -> Result<Loaded<G::Module>, BundleLoadError> {
     let path = root.join(name);
-    load_from(&open_child(dir, &path, name, file_type)?, &path, expect, gate)
+    let (child, hold) = open_held(None, || open_child(dir, &path, name, file_type))?;
+    load_from(&child, hold, &path, expect, gate)
 }
 
 /// The directory of a bundle, which messages call `path`.

@@ -113,7 +113,7 @@ pub enum VersionError {
         /// The event type.
         event_type: String,
     },
-    /// Somebody reads the directory.
+    /// Somebody holds the directory as a whole.
     InUse {
         /// The directory.
         root: PathBuf,
@@ -174,7 +174,7 @@ impl VersionError {
                 sanitize(event_type, 120)
             ),
             Self::InUse { .. } => {
-                "expected a directory of bundles that nobody reads, found one that is in use"
+                "expected a directory of bundles that nobody holds as a whole, found one that is in use"
                     .to_owned()
             }
         }

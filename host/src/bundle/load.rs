@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -11,6 +12,7 @@ use tracing::{info, warn};
 use super::contents::{FingerprintHasher, Part};
 use super::digest::{Digest, PieceHasher};
 use super::error::{BundleLoadError, ModuleRefusal, shown};
+use super::hold::{Hold, open_held};
 use super::manifest::{self, MANIFEST_FILE, Manifest, VALUE_CHARS};
 use super::read::{ReadError, Regular, kind_name};
 use crate::diagnostics::codes::{self, Code};
@@ -121,13 +123,18 @@ pub struct Unaltered {
 /// How many files of others in a bundle's directory are looked at, to name the first of them.
 const MAX_OTHERS: usize = 64;
 
-/// A bundle that passed every gate of loading. Of its files nothing is kept but what the gate made of the module.
+/// A bundle that passed every gate of loading. Of its files nothing is kept in memory but what the gate made of the module.
+///
+/// For as long as it lives its files stay, whatever is activated meanwhile: [`Store::collect`](super::Store::collect) leaves the bundle where it
+/// is, in this process and in others, which takes an open file of the system. Not so where the file system has no locks, or the bundle is
+/// [put](super::Store::put) in its place once more.
 #[derive(Debug)]
 pub struct Loaded<M> {
     path: PathBuf,
     manifest: Manifest,
     fingerprint: Digest,
     module: M,
+    hold: Arc<Hold>,
 }
 
 impl<M> Loaded<M> {
@@ -158,8 +165,14 @@ impl<M> Loaded<M> {
     /// The same bundle with something else made of its module.
     #[must_use]
     pub fn with_module<N>(&self, module: N) -> Loaded<N> {
-        let Self { path, manifest, fingerprint, .. } = self;
-        Loaded { path: path.clone(), manifest: manifest.clone(), fingerprint: *fingerprint, module }
+        let Self { path, manifest, fingerprint, hold, .. } = self;
+        let (path, manifest, hold) = (path.clone(), manifest.clone(), Arc::clone(hold));
+        Loaded { path, manifest, fingerprint: *fingerprint, module, hold }
+    }
+
+    /// What keeps its files.
+    pub(crate) fn hold(&self) -> &Arc<Hold> {
+        &self.hold
     }
 
     /// Reads one of its files once more: none is kept in memory. What comes back has the digest that was compared when the
@@ -201,7 +214,18 @@ pub fn load<G: ModuleGate>(
     expect: &Expect<'_>,
     gate: &G,
 ) -> Result<Loaded<G::Module>, BundleLoadError> {
-    traced(path, load_unsaid(path, expect, gate))
+    load_held(path, None, expect, gate)
+}
+
+/// The same of a bundle that may be held already.
+pub(crate) fn load_held<G: ModuleGate>(
+    path: &Path,
+    known: Option<&Arc<Hold>>,
+    expect: &Expect<'_>,
+    gate: &G,
+) -> Result<Loaded<G::Module>, BundleLoadError> {
+    let opened = open_held(known, || open_dir(path));
+    traced(path, opened.and_then(|(dir, hold)| load_from(&dir, hold, path, expect, gate)))
 }
 
 /// The same where a bundle that isn't there, or isn't what is expected, is nothing to tell.
@@ -210,7 +234,8 @@ pub(super) fn load_unsaid<G: ModuleGate>(
     expect: &Expect<'_>,
     gate: &G,
 ) -> Result<Loaded<G::Module>, BundleLoadError> {
-    open_dir(path).and_then(|dir| load_from(&dir, path, expect, gate))
+    open_held(None, || open_dir(path))
+        .and_then(|(dir, hold)| load_from(&dir, hold, path, expect, gate))
 }
 
 /// Says to the host's log what became of a bundle.
@@ -243,6 +268,7 @@ pub(super) fn open_dir(path: &Path) -> Result<Dir, BundleLoadError> {
 /// Loads the bundle in an open directory, which messages call `path`.
 pub(super) fn load_from<G: ModuleGate>(
     dir: &Dir,
+    hold: Arc<Hold>,
     path: &Path,
     expect: &Expect<'_>,
     gate: &G,
@@ -260,7 +286,7 @@ pub(super) fn load_from<G: ModuleGate>(
         Some((fingerprint, admitted))
     });
     if let Some((fingerprint, module)) = known {
-        return Ok(Loaded { path: path.to_owned(), manifest, fingerprint, module });
+        return Ok(Loaded { path: path.to_owned(), manifest, fingerprint, module, hold });
     }
     let module = files.module()?;
     files.require_digest(MANIFEST_FILE, manifest.own_digest())?;
@@ -285,7 +311,7 @@ pub(super) fn load_from<G: ModuleGate>(
         .admit(&module, plan.as_deref(), &manifest)
         .map_err(|refusal| refusal.into_error(&path.join(manifest.module_filename())))?;
     gate.note(text_digest, &module);
-    Ok(Loaded { path: path.to_owned(), manifest, fingerprint, module })
+    Ok(Loaded { path: path.to_owned(), manifest, fingerprint, module, hold })
 }
 
 /// What the manifest of the bundle in an open directory says, of which nothing is known but that it has the form of one.

@@ -29,6 +29,7 @@ mod crew;
 mod digest;
 mod discover;
 mod error;
+mod hold;
 mod load;
 mod manifest;
 mod name;
@@ -52,6 +53,8 @@ pub use digest::{Digest, InvalidDigest};
 pub use discover::{Discovery, LoadFailure, discover};
 pub(crate) use discover::{Found, LookedOver, discover_on_all_cores, look_at, look_over};
 pub use error::{BundleError, BundleLoadError, ModuleRefusal, VersionError};
+pub(crate) use hold::{Hold, Looking};
+pub(crate) use load::load_held;
 pub use load::{Expect, Loaded, ModuleGate, Unaltered, load};
 #[cfg(any(feature = "remote", feature = "serve"))]
 pub(crate) use manifest::MAX_BYTES as MAX_MANIFEST_BYTES;
@@ -69,7 +72,6 @@ pub use smoke::{
     SampleFailure, SampleRun, SmokeError, SmokeFailed, SmokeOptions, SmokeReport, Smoked,
     ValidationFailure,
 };
-pub(crate) use store::Reading;
 #[cfg(any(feature = "remote", feature = "serve"))]
 pub(crate) use store::ReceiveError;
 pub use store::{Catalog, CatalogEntry, Collected, Others, Store, Switched, Version, VersionState};

@@ -14,7 +14,6 @@ mod tests;
 
 pub use self::catalog::{Catalog, CatalogEntry, Version, VersionState};
 pub use self::collect::Collected;
-pub(crate) use self::collect::Reading;
 #[cfg(any(feature = "remote", feature = "serve"))]
 pub(crate) use self::receive::ReceiveError;
 pub(super) use self::switch::Added;

@@ -9,12 +9,15 @@ use super::served::{ServedBundle, Serving};
 use super::type_table::TypeTable;
 use crate::bundle::pipeline::{Admitted, Bundle, Pipeline};
 use crate::bundle::{
-    self, BundleLoadError, Digest, Discovery, LoadFailure, LookedOver, Reading, Sharing,
+    self, BundleLoadError, Digest, Discovery, Hold, LoadFailure, LookedOver, Looking, Sharing,
 };
 use crate::graph::Conflicts;
 use crate::graph::spec::GraphSpec;
 
 /// The bundles of a directory, and which event types each of them serves.
+///
+/// For as long as it lives, none of them is [removed](crate::Store::collect) from the directory, whether it is loaded yet or not. That takes an open file
+/// of the system for each; where there are no more to be had, the directory is held as a whole.
 #[derive(Debug)]
 pub struct Registry {
     gates: Pipeline,
@@ -25,8 +28,8 @@ pub struct Registry {
     failures: Vec<LoadFailure>,
     /// What becomes of event types that several extractors declare.
     sharing: Sharing,
-    /// For as long as it may read bundles, none is removed.
-    _reading: Option<Reading>,
+    /// Where not all bundles are held one by one, none is removed from the directory.
+    _looking: Option<Looking>,
 }
 
 /// One event type, or one prefix, with the bundles that serve it.
@@ -53,9 +56,8 @@ impl Registry {
     /// could not be loaded is in [`failures`](Self::failures); the others are served.
     #[must_use]
     pub fn open(root: &Path, pipeline: &Pipeline) -> Self {
-        let reading = Reading::begin(root);
-        let registry = Self::new(bundle::discover_on_all_cores(root, pipeline), pipeline);
-        Self { _reading: Some(reading), ..registry }
+        let looking = Looking::begin(root);
+        Self::new(bundle::discover_on_all_cores(root, pipeline), pipeline).looked_over(looking)
     }
 
     /// Reads the manifests of the bundles in the directory `root` and nothing else of them: a bundle goes through the gates of
@@ -67,10 +69,18 @@ impl Registry {
     /// before its first event can't be loaded any more.
     #[must_use]
     pub fn open_lazily(root: &Path, pipeline: &Pipeline) -> Self {
-        let reading = Reading::begin(root);
-        let LookedOver { found, failures, sharing } = bundle::look_over(root);
-        let empty = Self::empty(pipeline, failures, sharing);
-        let mut registry = Self { _reading: Some(reading), ..empty };
+        Self::open_lazily_with(root, pipeline, &HashMap::new())
+    }
+
+    /// The same where bundles are held already, by their fingerprints.
+    pub(super) fn open_lazily_with(
+        root: &Path,
+        pipeline: &Pipeline,
+        known: &HashMap<Digest, Arc<Hold>>,
+    ) -> Self {
+        let looking = Looking::begin(root);
+        let LookedOver { found, failures, sharing } = bundle::look_over(root, known);
+        let mut registry = Self::empty(pipeline, failures, sharing);
         registry.bundles = found.iter().map(ServedBundle::found).collect();
         let mut claims: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (place, found) in found.iter().enumerate() {
@@ -95,7 +105,19 @@ impl Registry {
         let unfit = contested.iter().filter_map(|place| registry.bundles[*place].failure());
         let unfit: Vec<LoadFailure> = unfit.cloned().map(LoadFailure::from).collect();
         registry.failures.extend(unfit.into_iter().chain(collisions));
-        registry
+        registry.looked_over(looking)
+    }
+
+    /// The same with all of its bundles held.
+    fn looked_over(mut self, looking: Looking) -> Self {
+        let is_held = self.bundles.iter().all(|bundle| bundle.hold().is_held());
+        self._looking = (!is_held).then_some(looking);
+        self
+    }
+
+    /// What holds its bundles, by their fingerprints.
+    pub(super) fn holds(&self) -> impl Iterator<Item = (Digest, Arc<Hold>)> {
+        self.bundles.iter().map(|bundle| (bundle.fingerprint(), Arc::clone(bundle.hold())))
     }
 
     /// The registry of bundles that are loaded already, wherever they lie, with the gates of `pipeline`. A type that several declare
@@ -147,7 +169,7 @@ impl Registry {
             table: TypeTable::default(),
             failures,
             sharing,
-            _reading: None,
+            _looking: None,
         }
     }
 

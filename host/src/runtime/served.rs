@@ -1,11 +1,13 @@
 //! A bundle that serves events, loaded when it is first needed.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::bundle_graph::{BundleGraph, GraphsError};
 use crate::bundle::pipeline::{Admitted, Bundle, Pipeline};
-use crate::bundle::{BundleLoadError, Digest, Expect, ExtractorName, Found, Loaded, load};
+use crate::bundle::{
+    BundleLoadError, Digest, Expect, ExtractorName, Found, Hold, Loaded, load_held,
+};
 use crate::sandbox::Extractor;
 
 /// With what serving needs, and nothing else of what the gates made of its module.
@@ -18,6 +20,7 @@ pub(super) struct ServedBundle {
     name: ExtractorName,
     /// What its manifest says, which is the fingerprint of its content once it is loaded.
     fingerprint: Digest,
+    hold: Arc<Hold>,
     loaded: OnceLock<Result<Serving, BundleLoadError>>,
     graph: OnceLock<Result<BundleGraph, GraphsError>>,
 }
@@ -29,6 +32,7 @@ impl ServedBundle {
             path: bundle.path().to_owned(),
             name: bundle.manifest().name(),
             fingerprint: bundle.fingerprint(),
+            hold: Arc::clone(bundle.hold()),
             loaded: OnceLock::from(Ok(serving(bundle))),
             graph: OnceLock::new(),
         }
@@ -40,6 +44,7 @@ impl ServedBundle {
             path: found.path.clone(),
             name: found.name.clone(),
             fingerprint: found.fingerprint,
+            hold: Arc::clone(&found.hold),
             loaded: OnceLock::new(),
             graph: OnceLock::new(),
         }
@@ -47,6 +52,11 @@ impl ServedBundle {
 
     pub(super) fn fingerprint(&self) -> Digest {
         self.fingerprint
+    }
+
+    /// What keeps it from being removed.
+    pub(super) fn hold(&self) -> &Arc<Hold> {
+        &self.hold
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -59,7 +69,8 @@ impl ServedBundle {
 
     /// The bundle, through all gates. The first who asks loads it, and others wait for that.
     pub(super) fn load(&self, gates: &Pipeline) -> Result<&Serving, &BundleLoadError> {
-        self.loaded.get_or_init(|| load_serving(&self.path, self.fingerprint, gates)).as_ref()
+        let load = || load_serving(&self.path, self.fingerprint, Some(&self.hold), gates);
+        self.loaded.get_or_init(load).as_ref()
     }
 
     /// Whether it has been loaded, and well.
@@ -79,16 +90,17 @@ impl ServedBundle {
     }
 }
 
-/// The bundle with this fingerprint, through all gates.
+/// The bundle with this fingerprint, through all gates, which may be held already.
 pub(super) fn load_serving(
     path: &Path,
     fingerprint: Digest,
+    hold: Option<&Arc<Hold>>,
     gates: &Pipeline,
 ) -> Result<Serving, BundleLoadError> {
     let fingerprint = fingerprint.to_string();
     // The fingerprint covers the event types.
     let expect = Expect { fingerprint: Some(&fingerprint), ..Expect::default() };
-    load(path, &expect, gates).map(|bundle| serving(&bundle))
+    load_held(path, hold, &expect, gates).map(|bundle| serving(&bundle))
 }
 
 fn serving(bundle: &Loaded<Admitted>) -> Serving {

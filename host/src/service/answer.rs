@@ -5,6 +5,7 @@ use std::future::ready;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use futures_util::StreamExt as _;
@@ -60,6 +61,9 @@ pub(super) struct Answering {
     pieces: Pieces,
     cutter: Cutter,
     reading: Reading,
+    /// Bytes that were read, and those of them that aren't an event's.
+    read: u64,
+    spare: u64,
     /// What was cut and isn't submitted.
     lines: VecDeque<CutLine>,
     in_flight: FuturesOrdered<Serving>,
@@ -90,6 +94,8 @@ impl Answering {
             pieces,
             cutter,
             reading: Reading::Open,
+            read: 0,
+            spare: 0,
             lines: VecDeque::new(),
             in_flight: FuturesOrdered::new(),
             in_flight_bytes: 0,
@@ -120,6 +126,9 @@ impl Answering {
             if !is_reading && self.in_flight.is_empty() {
                 break;
             }
+            // What was read is paid for before more is.
+            let owes = is_reading.then(|| self.tenant.owes()).flatten();
+            let is_reading = is_reading && owes.is_none();
             let is_waiting = is_reading && self.in_flight.is_empty();
             tokio::select! {
                 biased;
@@ -133,7 +142,8 @@ impl Answering {
                 piece = self.pieces.next(), if is_reading => self.take(piece),
                 // Nothing is ready: what there is is sent.
                 () = ready(()), if !self.out.is_empty() => self.send().await?,
-                () = reached(&mut phases, Phase::Stopping), if is_reading => {
+                () = sleep(owes.unwrap_or_default()), if owes.is_some() => {}
+                () = reached(&mut phases, Phase::Stopping), if is_reading || owes.is_some() => {
                     self.reading = Reading::Broken(Broken::ending(self.cutter.ended()));
                 }
                 () = sleep(self.limits.idle()), if is_waiting => {
@@ -180,7 +190,13 @@ impl Answering {
 
     fn take(&mut self, piece: Option<Result<Bytes, super::body::BodyError>>) {
         match piece {
-            Some(Ok(piece)) => self.cutter.push(&piece, &mut self.lines),
+            Some(Ok(piece)) => {
+                self.cutter.push(&piece, &mut self.lines);
+                self.read += piece.len() as u64;
+                let spare = self.read - self.cutter.kept();
+                self.tenant.pay_spare(spare - self.spare, Duration::ZERO);
+                self.spare = spare;
+            }
             Some(Err(error)) => {
                 self.reading = Reading::Broken(Broken::new(&error, self.cutter.ended()));
             }

@@ -1,11 +1,14 @@
 //! What a request's body holds, unpacked, in pieces.
 
 use std::io::{self, Read};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::{HeaderMap, header};
 use futures_util::StreamExt as _;
-use tokio::sync::mpsc;
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
 use super::error::Refusal;
@@ -13,6 +16,7 @@ use super::packing::Packing;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::sanitize;
+use crate::runtime::TenantHandle;
 
 /// Bytes that are unpacked at once.
 const UNPACKED_BYTES: usize = 64 << 10;
@@ -78,12 +82,26 @@ enum Source {
 }
 
 impl Pieces {
-    /// Of a body of `allowed` bytes at most, unpacked.
-    pub(super) fn new(body: Body, packing: Packing, allowed: u64) -> Self {
+    /// Of a body of `allowed` bytes at most, unpacked, for which the tenant pays; `unpacking` has a place for each thread that it may
+    /// have for that.
+    pub(super) fn new(
+        body: Body,
+        packing: Packing,
+        allowed: u64,
+        tenant: &TenantHandle,
+        unpacking: &Arc<Semaphore>,
+    ) -> Self {
         let body = body.into_data_stream();
         let source = match packing {
             Packing::None => Source::Plain(body),
-            packing => Source::Packed(Unpacking::begin(body, packing)),
+            packing => {
+                let turns = UnpackingTurns {
+                    places: Arc::clone(unpacking),
+                    tenant: tenant.clone(),
+                    begun: Mutex::default(),
+                };
+                Source::Packed(Unpacking::begin(body, packing, turns))
+            }
         };
         Self { source, left: allowed, allowed }
     }
@@ -126,7 +144,7 @@ struct Unpacking {
 }
 
 impl Unpacking {
-    fn begin(mut body: BodyDataStream, packing: Packing) -> Self {
+    fn begin(mut body: BodyDataStream, packing: Packing, turns: UnpackingTurns) -> Self {
         let (feed, packed) = mpsc::channel(PIECES);
         let (give, pieces) = mpsc::channel(PIECES);
         let feeding = tokio::spawn(async move {
@@ -139,12 +157,16 @@ impl Unpacking {
                 }
             }
         });
-        let source = Packed { pieces: packed, piece: Bytes::new() };
+        let turns = Arc::new(turns);
+        let source = Packed { pieces: packed, piece: Bytes::new(), turns: Arc::clone(&turns) };
         tokio::task::spawn_blocking(move || {
             let mut source = packing.unpack(Vec::new(), source);
             let mut buffer = vec![0; UNPACKED_BYTES];
             loop {
-                let piece = match source.read(&mut buffer) {
+                turns.begin();
+                let read = source.read(&mut buffer);
+                turns.end();
+                let piece = match read {
                     Ok(0) => return,
                     Ok(read) => Ok(Bytes::copy_from_slice(buffer.get(..read).unwrap_or_default())),
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -168,16 +190,51 @@ impl Drop for Unpacking {
     }
 }
 
+/// Turns that the bodies of a tenant have to be unpacked, and pay for.
+struct UnpackingTurns {
+    places: Arc<Semaphore>,
+    tenant: TenantHandle,
+    /// The turn that this one has, and since when.
+    begun: Mutex<Option<(OwnedSemaphorePermit, Instant)>>,
+}
+
+impl UnpackingTurns {
+    fn begun(&self) -> MutexGuard<'_, Option<(OwnedSemaphorePermit, Instant)>> {
+        // Nothing panics while it is locked.
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a turn, unless there is one already: what unpacks reads as soon as it is made. Nobody closes the places.
+    fn begin(&self) {
+        if self.begun().is_some() {
+            return;
+        }
+        let turn = Handle::current().block_on(Arc::clone(&self.places).acquire_owned());
+        *self.begun() = turn.ok().map(|turn| (turn, Instant::now()));
+    }
+
+    fn end(&self) {
+        if let Some((_turn, begun)) = self.begun().take() {
+            self.tenant.pay_spare(0, begun.elapsed());
+        }
+    }
+}
+
 /// Pieces of a connection, as a reader.
 struct Packed {
     pieces: mpsc::Receiver<io::Result<Bytes>>,
     piece: Bytes,
+    turns: Arc<UnpackingTurns>,
 }
 
 impl Read for Packed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.piece.is_empty() {
-            match self.pieces.blocking_recv() {
+            // Others have their turns while nothing comes.
+            self.turns.end();
+            let piece = self.pieces.blocking_recv();
+            self.turns.begin();
+            match piece {
                 Some(piece) => self.piece = piece?,
                 None => return Ok(0),
             }

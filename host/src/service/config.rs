@@ -74,6 +74,8 @@ pub struct Limits {
     pub failed_tokens: NonZeroU32,
     /// Connections at one time.
     pub connections: NonZeroU32,
+    /// Requests of a tenant for events at one time.
+    pub concurrent_requests: NonZeroU32,
     /// Events of a request that are served at one time, or wait for that.
     pub events_in_flight: NonZeroU32,
     /// Seconds that requests have to send the rest once the service is to end, and as many again to read their answers.
@@ -97,6 +99,7 @@ impl Default for Limits {
             address_requests: None,
             failed_tokens: const { number(50) },
             connections: const { number(512) },
+            concurrent_requests: const { number(64) },
             events_in_flight: const { number(128) },
             grace_seconds: 10,
         }

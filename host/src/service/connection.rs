@@ -22,6 +22,7 @@ use tracing::{debug, warn};
 
 use super::access::Peer;
 use super::guarded::Guarded;
+use super::seats::{Answered, Seat, Seats};
 use super::state::{Phase, State, reached};
 
 /// How long it is waited where the system gives no connection: most likely it has no file left for one.
@@ -34,33 +35,31 @@ const TOLD_BYTES: usize = 8 << 10;
 pub(super) struct Connections {
     state: Arc<State>,
     router: Router,
+    seats: Arc<Seats>,
     open: JoinSet<()>,
 }
 
 impl Connections {
     pub(super) fn new(state: &Arc<State>, router: Router) -> Self {
-        Self { state: Arc::clone(state), router, open: JoinSet::new() }
+        Self { state: Arc::clone(state), router, seats: Arc::default(), open: JoinSet::new() }
     }
 
     pub(super) fn len(&self) -> usize {
         self.open.len()
     }
 
-    /// Takes connections until `ending` is over. Where there are as many as may be, others wait at the system's door.
+    /// Takes connections until `ending` is over. Where there are as many as may be, one that waits for a request gives way; where all have
+    /// one, others wait at the system's door.
     pub(super) async fn accept(&mut self, listener: TcpListener, ending: impl Future<Output = ()>) {
         let places =
             Arc::new(Semaphore::new(self.state.config().limits.connections.get() as usize));
         let mut ending = pin!(ending);
         loop {
-            let next = async {
-                let place = Arc::clone(&places).acquire_owned().await;
-                (listener.accept().await, place)
-            };
-            let (accepted, place) = tokio::select! {
+            let accepted = tokio::select! {
                 biased;
                 () = &mut ending => return,
                 Some(_) = self.open.join_next() => continue,
-                next = next => next,
+                accepted = listener.accept() => accepted,
             };
             let (stream, peer) = match accepted {
                 Ok((stream, address)) => (stream, Peer(address.ip())),
@@ -70,10 +69,22 @@ impl Connections {
                     continue;
                 }
             };
+            let place = match Arc::clone(&places).try_acquire_owned() {
+                Ok(place) => Ok(place),
+                Err(_) => {
+                    self.seats.give_way();
+                    tokio::select! {
+                        biased;
+                        () = &mut ending => return,
+                        place = Arc::clone(&places).acquire_owned() => place,
+                    }
+                }
+            };
             let (state, router) = (Arc::clone(&self.state), self.router.clone());
+            let seat = self.seats.sit();
             self.open.spawn(async move {
                 state.meters.connections.fetch_add(1, Ordering::Relaxed);
-                connection(&state, stream, peer, router).await;
+                connection(&state, stream, peer, router, &seat).await;
                 state.meters.connections.fetch_sub(1, Ordering::Relaxed);
                 drop(place);
             });
@@ -86,29 +97,40 @@ impl Connections {
     }
 }
 
-async fn connection(state: &State, stream: TcpStream, peer: Peer, router: Router) {
+async fn connection(
+    state: &State,
+    stream: TcpStream,
+    peer: Peer,
+    router: Router,
+    seat: &Arc<Seat>,
+) {
     // Parts of answers aren't held back for further ones.
     let _ = stream.set_nodelay(true);
     let config = state.config();
-    let Some(tls) = &config.tls else { return serve(state, stream, peer, router).await };
+    let Some(tls) = &config.tls else { return serve(state, stream, peer, router, seat).await };
     let handshake = TlsAcceptor::from(Arc::clone(&tls.config)).accept(stream);
-    match timeout(config.limits.headers(), handshake).await {
-        Ok(Ok(stream)) => serve(state, stream, peer, router).await,
+    let shaken = tokio::select! {
+        shaken = timeout(config.limits.headers(), handshake) => shaken,
+        () = seat.told() => return,
+    };
+    match shaken {
+        Ok(Ok(stream)) => serve(state, stream, peer, router, seat).await,
         Ok(Err(error)) => debug!("a connection wasn't encrypted: {error}"),
         Err(_) => debug!("a connection wasn't encrypted in time"),
     }
 }
 
-async fn serve<S>(state: &State, stream: S, peer: Peer, router: Router)
+async fn serve<S>(state: &State, stream: S, peer: Peer, router: Router, seat: &Arc<Seat>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let limits = state.config().limits.clone();
     let stream = TokioIo::new(Guarded::new(stream, limits.idle()));
-    let router = TowerToHyperService::new(router);
-    let service = service_fn(move |mut request: Request<Incoming>| {
+    let routes = TowerToHyperService::new(router);
+    let service = service_fn(|mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
-        router.call(request)
+        let (asking, answered) = (seat.asks(), routes.call(request));
+        async { answered.await.map(|answer| answer.map(|body| Answered::new(body, asking))) }
     });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -123,6 +145,15 @@ where
     let ended = tokio::select! {
         ended = serving.as_mut() => ended,
         () = reached(&mut phases, Phase::Ending) => {
+            serving.as_mut().graceful_shutdown();
+            serving.await
+        }
+        () = seat.told() => {
+            debug!("a connection gives way to another one");
+            if !seat.has_asked() {
+                return;
+            }
+            // What has come in the meantime is answered.
             serving.as_mut().graceful_shutdown();
             serving.await
         }

@@ -27,6 +27,8 @@ pub(super) struct Cutter {
     skipped: Option<Skipped>,
     /// Lines that have come to their ends.
     ended: u64,
+    /// Bytes of whole lines that were given.
+    given: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,12 +39,17 @@ struct Skipped {
 
 impl Cutter {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, begun: Vec::new(), skipped: None, ended: 0 }
+        Self { limit, begun: Vec::new(), skipped: None, ended: 0, given: 0 }
     }
 
     /// How many lines have come to their ends, blank ones too.
     pub(super) fn ended(&self) -> u64 {
         self.ended
+    }
+
+    /// Bytes that are an event's, or may become one's. Those of lines that are too long aren't, nor are blank lines and the ends of lines.
+    pub(super) fn kept(&self) -> u64 {
+        self.given + self.begun.len() as u64
     }
 
     pub(super) fn push(&mut self, mut piece: &[u8], lines: &mut VecDeque<CutLine>) {
@@ -86,7 +93,11 @@ impl Cutter {
             return (!is_blank).then_some(CutLine::TooLong { number, bytes });
         }
         let text = std::mem::take(&mut self.begun);
-        (!text.trim_ascii_start().is_empty()).then_some(CutLine::Whole { number, text })
+        if text.trim_ascii_start().is_empty() {
+            return None;
+        }
+        self.given += text.len() as u64;
+        Some(CutLine::Whole { number, text })
     }
 }
 
@@ -112,6 +123,11 @@ mod tests {
                 prop_assert!(cutter.begun.len() <= limit);
             }
             found.extend(cutter.finish());
+            let whole = found.iter().filter_map(|line| match line {
+                CutLine::Whole { text, .. } => Some(text.len() as u64),
+                CutLine::TooLong { .. } => None,
+            });
+            prop_assert_eq!(cutter.kept(), whole.sum::<u64>());
             let mut lines = Lines::new(text.as_bytes(), limit);
             let mut expected = Vec::new();
             while let Some(line) = lines.next_line().unwrap() {

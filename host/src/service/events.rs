@@ -45,9 +45,14 @@ pub(super) async fn events(
     let tenant = state.tenant_of_events(&name, caller)?;
     let packing = packing(&request.headers)?;
     let limits = state.config().limits.clone();
-    let pieces = Pieces::new(body, packing, limits.body_bytes.get());
+    let underway = state.underway.begin(tenant.name(), limits.concurrent_requests)?;
+    let pieces = Pieces::new(body, packing, limits.body_bytes.get(), &tenant, &underway.unpacking);
     let (give, taken) = parts();
-    tokio::spawn(Answering::new(Arc::clone(&state), tenant, limits, pieces, give).run());
+    let answering = Answering::new(Arc::clone(&state), tenant, limits, pieces, give);
+    tokio::spawn(async move {
+        answering.run().await;
+        drop(underway);
+    });
     let parts = unfold(taken, |mut taken| async { Some((taken.recv().await?, taken)) });
     let content_type = [(header::CONTENT_TYPE, "application/x-ndjson")];
     Ok((content_type, Body::from_stream(parts)).into_response())

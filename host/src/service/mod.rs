@@ -19,10 +19,12 @@ mod meters;
 mod openapi;
 pub(crate) mod packing;
 mod rates;
+mod seats;
 mod state;
 mod status;
 mod tls;
 mod token;
+mod underway;
 mod watch;
 mod whole;
 

@@ -13,6 +13,7 @@ use super::error::{Refusal, ServiceError};
 use super::file::Source;
 use super::meters::Meters;
 use super::rates::{Rates, network};
+use super::underway::Underway;
 use crate::bundle::pipeline::Pipeline;
 use crate::diagnostics::codes::Code;
 use crate::diagnostics::problem::Coded;
@@ -51,6 +52,7 @@ pub(super) struct State {
     tenants: Rates<String>,
     addresses: Rates<IpAddr>,
     failures: Rates<IpAddr>,
+    pub(super) underway: Arc<Underway>,
     phase: watch::Sender<Phase>,
 }
 
@@ -84,6 +86,7 @@ impl State {
             tenants: Rates::default(),
             addresses: Rates::default(),
             failures: Rates::default(),
+            underway: Arc::default(),
             phase: watch::Sender::new(Phase::Serving),
         })
     }

@@ -1,10 +1,12 @@
 //! Bodies that are read as a whole before anything is done.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::HeaderMap;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::body::{BodyError, Pieces, packing};
@@ -14,6 +16,7 @@ use crate::diagnostics::codes;
 use crate::diagnostics::problem::Coded as _;
 use crate::diagnostics::untrusted::sanitize;
 use crate::diagnostics::wording::{expected_first, json_in_text};
+use crate::runtime::TenantHandle;
 
 /// Bytes of a body of JSON.
 const JSON_BYTES: u64 = 64 << 10;
@@ -21,15 +24,18 @@ const JSON_BYTES: u64 = 64 << 10;
 /// How much of a message is kept, in characters.
 const MESSAGE_CHARS: usize = 400;
 
-/// Reads a body of `allowed` bytes at most, unpacked, that comes in this time.
+/// Reads a body of `allowed` bytes at most, unpacked, that comes in this time, for which the tenant pays.
 pub(super) async fn read(
     state: &State,
+    tenant: &TenantHandle,
     headers: &HeaderMap,
     body: Body,
     allowed: u64,
     time: Duration,
 ) -> Result<Vec<u8>, Refusal> {
-    let mut pieces = Pieces::new(body, packing(headers)?, allowed);
+    // A tenant has one upload at a time, and all other bodies that are read so are short.
+    let unpacking = Arc::new(Semaphore::new(1));
+    let mut pieces = Pieces::new(body, packing(headers)?, allowed, tenant, &unpacking);
     let reading = async {
         let mut whole = Vec::new();
         while let Some(piece) = pieces.next().await {
@@ -56,11 +62,12 @@ pub(super) async fn read(
 /// Reads a body of JSON.
 pub(super) async fn read_json<T: DeserializeOwned>(
     state: &State,
+    tenant: &TenantHandle,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<T, Refusal> {
     let idle = state.config().limits.idle();
-    parse(&read(state, headers, body, JSON_BYTES, idle).await?)
+    parse(&read(state, tenant, headers, body, JSON_BYTES, idle).await?)
 }
 
 /// Reads an object. A derived reader would take a list for an object's fields in order.

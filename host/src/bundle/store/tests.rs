@@ -6,8 +6,8 @@ use std::cell::{Cell, RefCell};
 use super::*;
 use crate::bundle::contents::tests::sample;
 use crate::bundle::{
-    BundleLoadError, Expect, ExtractorName, ModuleGate, ModuleRefusal, RECORD_FILE, Storing,
-    discover, load,
+    BundleLoadError, Expect, ExtractorName, Looking, ModuleGate, ModuleRefusal, Part, RECORD_FILE,
+    Storing, discover, load, look_at,
 };
 use crate::diagnostics::problem::Coded as _;
 use crate::sandbox::files::LOCK;
@@ -481,9 +481,9 @@ fn what_nobody_goes_back_to_is_removed() {
 
     let would = store.collect(None, true).unwrap();
     assert_eq!(would.removed, [store.path_of(versions[4].fingerprint())]);
-    let reading = Reading::begin(root.path());
+    let looking = Looking::begin(root.path());
     assert_eq!(store.collect(None, false).unwrap_err().code(), "bundles_in_use");
-    drop(reading);
+    drop(looking);
     assert_eq!(store.collect(None, false).unwrap(), would);
     let collected = store.collect(Some(1), false).unwrap();
     assert_eq!((collected.removed.len(), collected.left), (2, 2));
@@ -491,6 +491,77 @@ fn what_nobody_goes_back_to_is_removed() {
     store.roll_back(&name, at(4), "test").unwrap();
     assert_eq!(served(root.path()), [versions[2].fingerprint()]);
     assert_eq!(store.collect(Some(0), false).unwrap().left, 1);
+}
+
+#[test]
+fn what_somebody_holds_is_not_removed() {
+    let types = ["order".to_owned()];
+    let (root, others) = (tempfile::tempdir().unwrap(), [b"{\"plan\": 1}\n", b"{\"plan\": 2}\n"]);
+    let store = Store::open(root.path()).unwrap();
+    add(&store, &sample(&types), at(1).into());
+    let [loaded, found] = others.map(|plan| {
+        let contents = Contents { plan: Some(plan), ..sample(&types) };
+        add(&store, &contents, Storing::at(at(1)).activate(false));
+        store.path_of(contents.fingerprint())
+    });
+    let held = load(&loaded, &Expect::default(), &AnyModule).unwrap();
+    let other = held.with_module(());
+    let looked_at = look_at(&found).unwrap();
+    let all = sorted_paths([&loaded, &found]);
+    for dry_run in [true, false] {
+        let collected = store.collect(None, dry_run).unwrap();
+        assert_eq!((collected.removed, collected.in_use, collected.left), (vec![], all.clone(), 3));
+    }
+    drop(held);
+    drop(looked_at);
+    let collected = store.collect(None, false).unwrap();
+    assert_eq!((collected.removed, collected.in_use), (vec![found.clone()], vec![loaded.clone()]));
+    assert!(other.read(Part::Graph).unwrap().is_some() && !found.exists());
+    drop(other);
+    assert_eq!(store.collect(None, false).unwrap().removed, [loaded]);
+}
+
+fn sorted_paths(paths: [&PathBuf; 2]) -> Vec<PathBuf> {
+    let mut paths = paths.map(PathBuf::clone).to_vec();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn what_is_opened_while_versions_are_removed_is_whole_or_not_there() {
+    let types = ["order".to_owned()];
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::open(root.path()).unwrap();
+    add(&store, &sample(&types), at(1).into());
+    let contents = Contents { plan: Some(b"{\"plan\": 1}\n"), ..sample(&types) };
+    let path = store.path_of(contents.fingerprint());
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let is_at_work = || !is_over.load(std::sync::atomic::Ordering::Relaxed);
+    std::thread::scope(|scope| {
+        let readers = [(); 2].map(|()| {
+            scope.spawn(|| {
+                let mut opened = 0;
+                while is_at_work() {
+                    std::thread::sleep(std::time::Duration::from_millis(2));
+                    let Ok(held) = load(&path, &Expect::default(), &AnyModule) else { continue };
+                    assert!(held.read(Part::Graph).is_ok(), "it is removed under its reader");
+                    opened += 1;
+                }
+                opened
+            })
+        });
+        let mut removed = 0;
+        for _ in 0..300 {
+            // One that is there would be exchanged for another.
+            if !path.exists() {
+                add(&store, &contents, Storing::at(at(1)).activate(false));
+            }
+            removed += store.collect(None, false).unwrap().removed.len();
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        let opened: u32 = readers.map(|it| it.join().unwrap()).into_iter().sum();
+        assert!(opened > 0 && removed > 0, "{opened} {removed}");
+    });
 }
 
 #[test]

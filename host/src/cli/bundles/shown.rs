@@ -188,19 +188,22 @@ pub(super) struct CollectedReport {
     ok: bool,
     dry_run: bool,
     removed: Vec<String>,
+    in_use: Vec<String>,
     left: usize,
 }
 
 impl CollectedReport {
     pub(super) fn of(collected: &Collected, dry_run: bool) -> Self {
-        Self { ok: true, dry_run, removed: paths(&collected.removed), left: collected.left }
+        let (removed, in_use) = (paths(&collected.removed), paths(&collected.in_use));
+        Self { ok: true, dry_run, removed, in_use, left: collected.left }
     }
 
     pub(super) fn text(&self) -> String {
         let verb = if self.dry_run { "would remove" } else { "removed" };
         let removed = self.removed.iter().map(|path| format!("{verb} {path}\n"));
+        let in_use = self.in_use.iter().map(|path| format!("in use {path}\n"));
         let counts = format!("{verb} {} versions, {} left\n", self.removed.len(), self.left);
-        removed.chain([counts]).collect()
+        removed.chain(in_use).chain([counts]).collect()
     }
 }
 

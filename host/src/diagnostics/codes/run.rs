@@ -178,8 +178,8 @@ codes! { Stage::Run;
         "Add it first, or correct the name.",
         kind(FailureKind::ToolError);
     TOO_MANY_REQUESTS = "too_many_requests":
-        "More requests have come from this address or for this tenant than may in a second, or more with a wrong token, or another upload of the tenant is under way.",
-        "Send it again after the seconds that the header Retry-After says.",
+        "More requests have come from this address or for this tenant than may in a second, the tenant has as many under way as it may at one time, more with a wrong token have come than are told of, or another upload of the tenant is under way. Nothing of this one was served.",
+        "Send it again after the seconds that the header Retry-After says, or more events in each request; the configuration of the service may allow more.",
         kind(FailureKind::ToolError);
     TOO_MANY_ROWS = "too_many_rows":
         "The iterations that the extractor declares have more elements in this event than the limit on rows allows, all of them together.",

@@ -161,7 +161,19 @@ impl TenantHandle {
         self.state.settings().gates.sandbox().limits().event_bytes
     }
 
-    /// Rejects an event of more bytes than that, of which nothing but the length was kept.
+    /// Pays for what a request brought that is no event, and for what it took to read it.
+    #[cfg(feature = "serve")]
+    pub(crate) fn pay_spare(&self, bytes: u64, time: Duration) {
+        self.state.pay_spare(bytes, time);
+    }
+
+    /// For how long nothing more is to be begun, where the tenant has used more than its quotas.
+    #[cfg(feature = "serve")]
+    pub(crate) fn owes(&self) -> Option<Duration> {
+        self.state.owes()
+    }
+
+    /// Rejects an event of more bytes than that, of which nothing but the length was kept. Its bytes were [paid for](Self::pay_spare).
     #[cfg(feature = "serve")]
     pub(crate) fn too_large(&self, bytes: u64) -> ServeError {
         self.state.too_large(bytes)

@@ -173,6 +173,17 @@ impl Meter {
             let allowed = allowed.get() as u64;
             return Err(Exceeded { quota: Quota::Concurrent, allowed, until: None });
         }
+        if let Some(exceeded) = self.exceeded(now) {
+            return Err(exceeded);
+        }
+        self.charge(Quota::Events, 1.0);
+        self.charge(Quota::Bytes, bytes as f64);
+        self.running += 1;
+        Ok(())
+    }
+
+    /// The quota by the second of which nothing is left for the longest, if there is one.
+    pub(super) fn exceeded(&mut self, now: Duration) -> Option<Exceeded> {
         let mut exceeded: Option<Exceeded> = None;
         for bucket in &mut self.buckets {
             if let Some(until) = bucket.until(now)
@@ -182,13 +193,7 @@ impl Meter {
                 exceeded = Some(Exceeded { quota, allowed, until: Some(until) });
             }
         }
-        if let Some(exceeded) = exceeded {
-            return Err(exceeded);
-        }
-        self.charge(Quota::Events, 1.0);
-        self.charge(Quota::Bytes, bytes as f64);
-        self.running += 1;
-        Ok(())
+        exceeded
     }
 
     /// Ends an event that took so much fuel and time.
@@ -204,12 +209,18 @@ impl Meter {
         self.charge(Quota::BusyMs, 1e3 * time.as_secs_f64());
     }
 
-    /// Pays for an event that was rejected before it was begun.
+    /// Pays for an event that was rejected before it was begun, and whose bytes were paid for.
     #[cfg(feature = "serve")]
-    pub(super) fn pay_rejected(&mut self, bytes: u64) {
+    pub(super) fn pay_rejected(&mut self) {
         self.charge(Quota::Events, 1.0);
-        self.charge(Quota::Bytes, bytes as f64);
         self.charge(Quota::Rejects, 1.0);
+    }
+
+    /// Pays for bytes that are no event, and for the time that it took to read them.
+    #[cfg(feature = "serve")]
+    pub(super) fn pay_spare(&mut self, bytes: u64, time: Duration) {
+        self.charge(Quota::Bytes, bytes as f64);
+        self.charge(Quota::BusyMs, 1e3 * time.as_secs_f64());
     }
 
     fn charge(&mut self, quota: Quota, used: f64) {

@@ -241,7 +241,7 @@ impl TenantState {
     ) -> Ran {
         let (settings, event) = (visit.settings, visit.event);
         let started = Instant::now();
-        let ready = match version.ready(&settings.gates, self.now()) {
+        let ready = match version.ready(settings, self.now()) {
             Ok(ready) => ready,
             Err(error) => {
                 self.refused(settings, version, turn, &error);
@@ -323,7 +323,7 @@ impl TenantState {
         };
         let started = Instant::now();
         let mut fuel = 0;
-        let own = shadow.version.ready(&settings.gates, self.now()).ok().and_then(|ready| {
+        let own = shadow.version.ready(settings, self.now()).ok().and_then(|ready| {
             let mut runner = shadow.version.runner(&ready, settings.tenant.holds_to_graphs);
             let made = match runner.project(event) {
                 Ok(()) => self.made(&mut runner, &ready, settings, event).ok(),

@@ -1,6 +1,6 @@
 //! What a tenant is served with, from one change to the next.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::shadow::Shadow;
 use super::tenant::{Fallback, Native, Tenant};
 use super::version::Version;
 use crate::bundle::pipeline::Pipeline;
-use crate::bundle::{Digest, ExtractorName, Found, LoadFailure, look_at};
+use crate::bundle::{Digest, ExtractorName, Found, Hold, LoadFailure, look_at};
 use crate::graph::Conflicts;
 use crate::runtime::event_type::TypeGuess;
 use crate::runtime::registry::Registry;
@@ -25,7 +25,8 @@ pub(super) struct Settings {
     pub(super) routes: Vec<Route>,
     /// Why a bundle isn't served, or an event type of it.
     pub(super) failures: Vec<LoadFailure>,
-    /// They keep what is served from being removed.
+    /// They keep what is served from being removed, be it loaded or not.
+    holds: HashMap<Digest, Arc<Hold>>,
     _registries: Vec<Registry>,
 }
 
@@ -80,17 +81,22 @@ impl From<&ServedBundle> for Claim {
 }
 
 impl Settings {
-    /// Looks over what the tenant has. `version` gives a version as it is known already, and `shadow` what runs beside it.
+    /// Looks over what the tenant has. `before` is what it was served with, `version` gives a version as it is known already, and `shadow` what runs
+    /// beside it.
     pub(super) fn new(
         tenant: Tenant,
         gates: Pipeline,
+        before: Option<&Self>,
         mut version: impl FnMut(&Claim) -> Arc<Version>,
         shadow: impl Fn(&Version) -> Option<Arc<Shadow>>,
     ) -> Self {
         let mut failures = Vec::new();
         let mut claims: BTreeMap<String, Vec<Claimants>> = BTreeMap::new();
-        let registries: Vec<Registry> =
-            tenant.directories.iter().map(|root| Registry::open_lazily(root, &gates)).collect();
+        let (none, mut holds) = (HashMap::new(), HashMap::new());
+        let known = before.map_or(&none, |before| &before.holds);
+        let open = |root: &PathBuf| Registry::open_lazily_with(root, &gates, known);
+        let registries: Vec<Registry> = tenant.directories.iter().map(open).collect();
+        holds.extend(registries.iter().flat_map(Registry::holds));
         for registry in &registries {
             failures.extend_from_slice(registry.failures());
             for route in registry.routes() {
@@ -101,7 +107,7 @@ impl Settings {
             }
         }
         for path in &tenant.bundles {
-            if let Some(found) = looked_at(path, &mut failures) {
+            if let Some(found) = looked_at(path, &mut holds, &mut failures) {
                 for event_type in &found.event_types {
                     let claims_of_type = claims.entry(event_type.clone()).or_default();
                     let conflicts = Conflicts::default();
@@ -113,7 +119,7 @@ impl Settings {
         for (event_type, fallback) in &tenant.fallbacks {
             let fallback = match fallback {
                 Fallback::Native(native) => Some(RouteFallback::Native(native.clone())),
-                Fallback::Bundle(path) => looked_at(path, &mut failures)
+                Fallback::Bundle(path) => looked_at(path, &mut holds, &mut failures)
                     .map(|found| RouteFallback::Bundle(version(&Claim::from(&found)))),
             };
             fallbacks.extend(fallback.map(|it| (event_type.clone(), it)));
@@ -151,7 +157,13 @@ impl Settings {
             add(event_type, [].into(), Conflicts::default(), Some(fallback));
         }
         let guess = TypeGuess::default();
-        Self { tenant, gates, guess, table, routes, failures, _registries: registries }
+        let _registries = registries;
+        Self { tenant, gates, guess, table, routes, failures, holds, _registries }
+    }
+
+    /// What keeps a version from being removed that is served.
+    pub(super) fn hold_of(&self, version: Digest) -> Option<&Arc<Hold>> {
+        self.holds.get(&version)
     }
 
     /// What serves a type that is given as the text of JSON.
@@ -165,6 +177,12 @@ impl Settings {
     }
 }
 
-fn looked_at(path: &Path, failures: &mut Vec<LoadFailure>) -> Option<Found> {
-    look_at(path).map_err(|error| failures.push(error.into())).ok()
+fn looked_at(
+    path: &Path,
+    holds: &mut HashMap<Digest, Arc<Hold>>,
+    failures: &mut Vec<LoadFailure>,
+) -> Option<Found> {
+    let found = look_at(path).map_err(|error| failures.push(error.into())).ok()?;
+    holds.insert(found.fingerprint, Arc::clone(&found.hold));
+    Some(found)
 }

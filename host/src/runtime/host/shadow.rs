@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::version::Version;
-use crate::bundle::{Digest, ExtractorName};
+use crate::bundle::{Digest, ExtractorName, Hold};
 use crate::graph::Extraction;
 
 /// How a version has done beside the one that is served.
@@ -75,15 +75,17 @@ pub(super) struct Shadow {
     /// Whose versions they are.
     pub(super) name: ExtractorName,
     pub(super) version: Arc<Version>,
+    /// It keeps the version from being removed, be it loaded or not.
+    _hold: Arc<Hold>,
     share: f64,
     events: AtomicU64,
     report: Mutex<ShadowReport>,
 }
 
 impl Shadow {
-    pub(super) fn new(version: Arc<Version>, share: f64) -> Self {
-        let name = version.name.clone();
-        Self { name, version, share, events: AtomicU64::new(0), report: Mutex::default() }
+    pub(super) fn new(version: Arc<Version>, hold: Arc<Hold>, share: f64) -> Self {
+        let (name, events, report) = (version.name.clone(), AtomicU64::new(0), Mutex::default());
+        Self { name, version, _hold: hold, share, events, report }
     }
 
     pub(super) fn digest(&self) -> Digest {

@@ -20,7 +20,7 @@ use super::shadow::Shadow;
 use super::shared::Shared;
 use super::tenant::Tenant;
 use super::turns::Lane;
-use super::version::{Residency, Version};
+use super::version::{Ready, Residency, Version};
 #[cfg(feature = "serve")]
 use crate::abi::event::EventError;
 use crate::bundle::{BundleLoadError, Catalog, Digest, ExtractorName};
@@ -78,8 +78,13 @@ impl TenantState {
         let places = tenant.queue_bytes.div_ceil(QUEUE_UNIT).clamp(1, 1 << 20);
         let meter = Mutex::new(Meter::new(&tenant.quotas, now));
         let mut versions = HashMap::new();
-        let settings =
-            Settings::new(tenant, gates, |claim| known(&mut versions, claim, &residency), |_| None);
+        let settings = Settings::new(
+            tenant,
+            gates,
+            None,
+            |claim| known(&mut versions, claim, &residency),
+            |_| None,
+        );
         Ok(Self {
             lane,
             shared: Arc::downgrade(shared),
@@ -130,6 +135,7 @@ impl TenantState {
         let settings = Arc::new(Settings::new(
             tenant,
             gates,
+            Some(&before),
             |claim| known(&mut versions, claim, &self.residency),
             |version| shadows.get(&version.name).cloned(),
         ));
@@ -154,8 +160,19 @@ impl TenantState {
         for (digest, version) in &before {
             if !after.contains_key(digest) {
                 version.give_up(false);
+                self.give_up_unserved(version.stand_in(None));
                 self.tell(version, Happened::Ended);
             }
+        }
+    }
+
+    /// Gives up a version that nothing is served by any more, so that it can be removed.
+    fn give_up_unserved(&self, version: Option<Arc<Version>>) {
+        let settings = self.settings();
+        let is_served =
+            |version: &Version| settings.versions().any(|it| it.digest == version.digest);
+        if let Some(version) = version.filter(|version| !is_served(version)) {
+            version.give_up(false);
         }
     }
 
@@ -190,10 +207,24 @@ impl TenantState {
         account.summary.events = 1;
         account.summary.bytes = bytes;
         account.summary.rejects.insert(error.code(), 1);
-        locked(&self.meter).pay_rejected(bytes);
+        locked(&self.meter).pay_rejected();
         locked(&self.account).add(&account);
         self.meters.note(&account);
         ServeError::Run { event_type: None, error }
+    }
+
+    /// Pays for what was read and is no event.
+    #[cfg(feature = "serve")]
+    pub(super) fn pay_spare(&self, bytes: u64, time: Duration) {
+        locked(&self.meter).pay_spare(bytes, time);
+    }
+
+    /// For how long no event can be begun, where a quota by the second is used up.
+    #[cfg(feature = "serve")]
+    pub(super) fn owes(&self) -> Option<Duration> {
+        let now = self.now();
+        let until = locked(&self.meter).exceeded(now)?.until;
+        until.map(|until| until.saturating_sub(now))
     }
 
     /// Serves nothing any more.
@@ -311,7 +342,7 @@ impl TenantState {
         match version.judge(&settings.tenant.breaker, turn, went_well, self.now()) {
             None => {}
             Some(Change::Restored) => {
-                version.stand_in(None);
+                self.give_up_unserved(version.stand_in(None));
                 self.tell(version, Happened::Restored);
             }
             Some(Change::SetAside { until }) => self.set_aside(settings, version, until),
@@ -337,13 +368,13 @@ impl TenantState {
     fn set_aside(&self, settings: &Settings, version: &Arc<Version>, until: Duration) {
         let before = self.before(settings, version);
         let retry_after = until.saturating_sub(self.now());
-        let instead = before.as_ref().map(|it| it.digest);
+        let instead = before.as_ref().map(|(before, _)| before.digest);
         version.stand_in(before);
         self.tell(version, Happened::SetAside { instead, retry_after });
     }
 
     /// The version of the same extractor that served the same types before, as far as the directory's record knows.
-    fn before(&self, settings: &Settings, version: &Version) -> Option<Arc<Version>> {
+    fn before(&self, settings: &Settings, version: &Version) -> Option<(Arc<Version>, Arc<Ready>)> {
         let catalog = Catalog::read(version.directory()?).ok()?;
         let entry = catalog.extractors.iter().find(|it| it.name == version.name)?;
         let types = |digest: Digest| {
@@ -358,7 +389,8 @@ impl TenantState {
                 let claim = Claim { name: version.name.clone(), digest, path };
                 let serves_the_same = own.iter().all(|it| its.contains(it));
                 let before = serves_the_same.then(|| self.version(&claim))?;
-                before.ready(&settings.gates, self.now()).is_ok().then_some(before)
+                let ready = before.ready(settings, self.now()).ok()?;
+                Some((before, ready))
             },
         )
     }
@@ -375,8 +407,8 @@ impl TenantState {
         }
         let version = self.version(claim);
         let settings = self.settings();
-        version.ready(&settings.gates, self.now())?;
-        let shadow = Arc::new(Shadow::new(Arc::clone(&version), share.clamp(0.0, 1.0)));
+        let hold = Arc::clone(version.ready(&settings, self.now())?.serving.hold());
+        let shadow = Arc::new(Shadow::new(Arc::clone(&version), hold, share.clamp(0.0, 1.0)));
         locked(&self.shadows).insert(claim.name.clone(), shadow);
         self.change(None)?;
         self.tell(&version, Happened::Shadowed);
@@ -391,6 +423,7 @@ impl TenantState {
         let ended = locked(&self.shadows).remove(name);
         let shadow = ended.ok_or_else(|| HostError::NoShadow(name.clone()))?;
         self.change(None)?;
+        self.give_up_unserved(Some(Arc::clone(&shadow.version)));
         Ok(shadow)
     }
 

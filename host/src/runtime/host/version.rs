@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use super::account::Account;
 use super::breaker::{Breaker, Change, Standing, Turn};
-use super::settings::Claim;
-use crate::bundle::pipeline::Pipeline;
-use crate::bundle::{BundleLoadError, Digest, ExtractorName};
+use super::settings::{Claim, Settings};
+use crate::bundle::{BundleLoadError, Digest, ExtractorName, Hold};
 use crate::runtime::GraphsError;
 use crate::runtime::bundle_graph::BundleGraph;
 use crate::runtime::served::{Serving, load_serving};
@@ -54,8 +53,8 @@ struct State {
     used: Duration,
     account: Account,
     standing: Standing,
-    /// What has its events while it is set aside, once that was looked up.
-    before: Option<Arc<Version>>,
+    /// What has its events while it is set aside, once that was looked up, and what keeps that from being removed.
+    before: Option<(Arc<Version>, Arc<Hold>)>,
 }
 
 /// A version that is loaded.
@@ -95,7 +94,7 @@ impl Version {
     /// The version, loaded if it isn't yet.
     pub(super) fn ready(
         &self,
-        gates: &Pipeline,
+        settings: &Settings,
         now: Duration,
     ) -> Result<Arc<Ready>, BundleLoadError> {
         let ready = |state: &mut State| {
@@ -109,7 +108,8 @@ impl Version {
         if let Some(ready) = ready(&mut self.state()) {
             return Ok(ready);
         }
-        let serving = load_serving(&self.path, self.digest, gates)?;
+        let hold = settings.hold_of(self.digest);
+        let serving = load_serving(&self.path, self.digest, hold, &settings.gates)?;
         let graph = BundleGraph::read(&serving);
         let ready = Arc::new(Ready { serving, graph });
         let mut state = self.state();
@@ -180,7 +180,7 @@ impl Version {
         let mut state = self.state();
         match state.standing.turn(now) {
             Turn::SetAside => {
-                let before = state.before.clone()?;
+                let (before, _) = state.before.clone()?;
                 drop(state);
                 let turn = before.state().standing.turn(now);
                 (turn != Turn::SetAside).then_some((before, turn))
@@ -205,9 +205,11 @@ impl Version {
         self.state().standing.set_aside(breaker, turn, now)
     }
 
-    /// What has its events while it is set aside.
-    pub(super) fn stand_in(&self, before: Option<Arc<Self>>) {
-        self.state().before = before;
+    /// What has its events while it is set aside. Gives what had them until now.
+    pub(super) fn stand_in(&self, before: Option<(Arc<Self>, Arc<Ready>)>) -> Option<Arc<Self>> {
+        let held = |(version, ready): (_, Arc<Ready>)| (version, Arc::clone(ready.serving.hold()));
+        let earlier = std::mem::replace(&mut self.state().before, before.map(held));
+        earlier.map(|(version, _)| version)
     }
 }
 

@@ -96,7 +96,8 @@ async fn activate(
 ) -> Result<Json<ShownSwitch>, Refusal> {
     let (granted, name) = extractor(&state, of, caller, Wanted::Manage)?;
     let (request, body) = request.into_parts();
-    let Activate { version, replace } = read_json(&state, &request.headers, body).await?;
+    let Activate { version, replace } =
+        read_json(&state, &granted.tenant, &request.headers, body).await?;
     switch(&state, granted, name?, "activate", move |store, name, now, by| match replace {
         true => store.replace(name, &version, now, by),
         false => store.activate(name, &version, now, by),

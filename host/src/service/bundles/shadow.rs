@@ -34,7 +34,8 @@ pub(super) async fn begin(
 ) -> Result<Json<ShownShadow>, Refusal> {
     let (granted, name) = extractor(&state, of, caller, Wanted::Manage)?;
     let (request, body) = request.into_parts();
-    let BeginShadow { version, share } = read_json(&state, &request.headers, body).await?;
+    let BeginShadow { version, share } =
+        read_json(&state, &granted.tenant, &request.headers, body).await?;
     if !(share > 0.0 && share <= 1.0) {
         let message = format!("share: expected a number above 0 and up to 1, found {share}");
         return Err(Refusal::new(codes::REQUEST_INVALID, message));

@@ -59,7 +59,9 @@ pub(super) async fn upload(
     let limits = state.config().limits.clone();
     let (request, body) = request.into_parts();
     let allowed = limits.upload_bytes.get();
-    let archive = whole::read(&state, &request.headers, body, allowed, limits.upload()).await?;
+    let archive =
+        whole::read(&state, &granted.tenant, &request.headers, body, allowed, limits.upload());
+    let archive = archive.await?;
     let gates = state.gates(&granted.policy)?;
     in_turn(&state, granted, move |granted| {
         let _uploading = uploading;

@@ -1,8 +1,8 @@
-//! Bundles of small extractors.
+//! Versions of one small extractor.
 
 use std::path::Path;
 
-use retort::bundle::{Contents, Digest, RECORD_FILE, Versions};
+use retort::bundle::{Contents, Digest, ExtractorName, RECORD_FILE, Versions};
 use retort::render::{self, compile, compile_text};
 use retort::{Store, jiff, plan};
 use serde_json::json;
@@ -12,8 +12,14 @@ const GRAPH: &[u8] = br#"{"entities": [{"name": "Order", "key_columns": ["key"],
     "properties": [{"column": "key", "logical_name": "key", "sdk_type": "int64"},
         {"column": "note", "logical_name": "note", "sdk_type": "string"}]}]}"#;
 
+/// What the key of a node is taken from by the first version of an extractor that is switched, and by the second one.
+pub const FIELDS: [&str; 2] = ["id", "other"];
+
 /// Stores a version of the extractor `f` for events of the type `e`, which takes the key of its node from this field, and serves it.
-pub(super) fn rendered(root: &Path, field: &str) -> Digest {
+///
+/// # Panics
+/// Where the directory can't be written.
+pub fn rendered(root: &Path, field: &str) -> Digest {
     let plan = json!({
         "event_type": "e", "target_entity_name": "Order", "function_name": "f",
         "key_field": {"property_name": "key", "source_path": [field]},
@@ -26,8 +32,26 @@ pub(super) fn rendered(root: &Path, field: &str) -> Digest {
 }
 
 /// Stores a version of the same extractor that is written as text, and serves it.
-pub(super) fn written(root: &Path, text: &str) -> Digest {
+///
+/// # Panics
+/// Where it isn't written well, or the directory can't be written.
+pub fn written(root: &Path, text: &str) -> Digest {
     put(root, Some(b"{}"), text, &compile_text(text).expect("it is written well"))
+}
+
+/// Goes back to the version that was active before, or, where there is none, activates all of these, one after the other.
+///
+/// # Panics
+/// Where the directory can't be read.
+pub fn switch(root: &Path, versions: &[Digest]) {
+    let name: ExtractorName = "f".parse().expect("a name");
+    let store = Store::open(root).expect("a directory");
+    let now = jiff::Timestamp::now();
+    if store.roll_back(&name, now, "bench").is_err() {
+        for version in versions {
+            store.activate(&name, &version.to_string(), now, "bench").expect("it is recorded");
+        }
+    }
 }
 
 fn put(root: &Path, plan: Option<&[u8]>, source: &str, module: &[u8]) -> Digest {
@@ -48,7 +72,8 @@ fn put(root: &Path, plan: Option<&[u8]>, source: &str, module: &[u8]) -> Digest 
     };
     let (store, at) = (Store::open(root).expect("a directory"), jiff::Timestamp::UNIX_EPOCH);
     store.put(&contents, at).expect("it is stored");
-    let (name, version) = ("f".parse().expect("a name"), contents.fingerprint());
+    let (name, version): (ExtractorName, _) =
+        ("f".parse().expect("a name"), contents.fingerprint());
     if !root.join(RECORD_FILE).exists() {
         store.retire(&name, at, "bench").expect("it is recorded");
     }

@@ -1,0 +1,43 @@
+//! The service over HTTP, in a process of its own, on the loopback address.
+//!
+//! `-- load [MINUTES]`: fifty tenants, of them ten hostile, in turns with and without these, while versions are switched and the
+//! configuration is reloaded; it ends with 1 where an answer is wrong or missing. `-- overhead`: what the service adds to the same
+//! events in one process. Both, shortly, if nothing is said.
+
+#![allow(clippy::print_stdout, reason = "the figures are what this prints")]
+
+mod changes;
+mod client;
+mod configuration;
+mod honest;
+mod hostile;
+mod load;
+mod metrics;
+mod overhead;
+mod service;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+fn main() -> ExitCode {
+    // `cargo test --benches` runs benches with `--test`: nothing is measured then.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
+    if arguments.iter().any(|argument| argument == "--test") {
+        return ExitCode::SUCCESS;
+    }
+    let minutes = arguments.iter().find_map(|it| it.parse().ok()).unwrap_or(1);
+    let name = arguments.iter().find(|it| it.parse::<u64>().is_err()).map_or("", String::as_str);
+    // Hostile clients have many connections.
+    let files = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
+    let mut is_right = true;
+    if name.is_empty() || name == "load" {
+        is_right = load::run(Duration::from_secs(60 * minutes));
+    }
+    if name.is_empty() || name == "overhead" {
+        overhead::compare();
+    }
+    if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
