@@ -28,7 +28,10 @@
 //! ```
 
 mod builder;
+mod ddl;
+mod events;
 mod fault;
+mod files;
 mod graph;
 mod names;
 mod reading;
@@ -40,7 +43,10 @@ mod value;
 pub use arrow_array;
 pub use arrow_schema;
 
+pub use ddl::Dialect;
+pub use events::{EventTexts, EventsError, ParquetEvents, is_parquet};
 pub use fault::{Fault, FaultCounts, FaultKind};
+pub use files::{FileFormat, FileMark, FileOptions, FileSet, FilesError, RowStream};
 pub use graph::{Entity, Graph, Property, Relationship, ValueType};
 pub use rows::{Added, EventOrigin, Rejected, Rows};
 pub use tables::{Column, ColumnType, REJECTS, SPANS, Table, TableKind, Tables, TablesError};

@@ -58,6 +58,39 @@ pub(crate) struct PropertyText<'a> {
     pub(crate) value: &'a RawValue,
 }
 
+/// A line of results, as `retort run` writes it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct LineText<'a> {
+    #[serde(borrow, default)]
+    pub(crate) file: Option<Text<'a>>,
+    pub(crate) line: i64,
+    #[serde(borrow)]
+    pub(crate) event_type: Text<'a>,
+    #[serde(borrow, default)]
+    pub(crate) bundle: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub(crate) bundles: Vec<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) result: ResultText<'a>,
+    #[serde(borrow, default)]
+    pub(crate) dropped: Vec<RejectText<'a>>,
+}
+
+/// A line of rejects, or a part of a result that was dropped.
+#[derive(Debug, Deserialize)]
+pub(crate) struct RejectText<'a> {
+    #[serde(borrow, default)]
+    pub(crate) file: Option<Text<'a>>,
+    #[serde(default)]
+    pub(crate) line: i64,
+    #[serde(borrow)]
+    pub(crate) code: Text<'a>,
+    #[serde(borrow, default)]
+    pub(crate) path: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) message: Text<'a>,
+}
+
 /// A string, borrowed where it is written as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);

@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 
 use crate::builder::{Put, TableBuilder};
 use crate::fault::{Fault, FaultCounts, FaultKind};
-use crate::reading::{EdgeText, NodeText, PropertyText, ResultText, Text};
+use crate::reading::{EdgeText, LineText, NodeText, PropertyText, RejectText, ResultText, Text};
 use crate::session::{self, KeyText};
 use crate::tables::{PropertyColumns, Tables};
 use crate::value::{self, Cell};
@@ -20,6 +20,9 @@ const MAX_EVENT_BYTES: usize = 256 << 20;
 
 /// The bytes of rows beyond which they are to be taken, so that no array grows beyond what it can address.
 const FULL_BYTES: usize = 64 << 20;
+
+/// The most bytes of the spans of an event that each of its rows repeats. Those of more are in their own table alone.
+const MAX_SPAN_BYTES: usize = 4 << 10;
 
 /// The most faults of one event that are told of.
 const MAX_FAULTS: usize = 100;
@@ -126,13 +129,76 @@ impl Rows {
                 return self.reject_result(origin, FaultKind::WrongShape, &format!("found {error}"));
             }
         };
-        let bytes = held_bytes(origin, &result, json.len());
+        self.add_read(origin, &result, json.len())
+    }
+
+    /// Adds the rows of what `retort run` writes: lines of results, each with the event that it is of, and what was dropped of it.
+    /// `told` is told of each of them, and whether something was dropped of it before.
+    ///
+    /// # Errors
+    /// The first line that isn't one of results. Those before are added.
+    pub fn add_lines(
+        &mut self,
+        lines: &[u8],
+        mut told: impl FnMut(&Added, bool),
+    ) -> Result<(), serde_json::Error> {
+        for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let read: LineText<'_> = serde_json::from_slice(line)?;
+            let bundles: Vec<&str> = read.bundles.iter().map(|bundle| &**bundle).collect();
+            let bundles = bundles.join(",");
+            let origin = EventOrigin {
+                input: read.file.as_deref(),
+                line: read.line,
+                event_type: &read.event_type,
+                bundle: read.bundle.as_deref().unwrap_or(&bundles),
+            };
+            for dropped in &read.dropped {
+                self.reject(&Rejected {
+                    input: origin.input,
+                    line: origin.line,
+                    event_type: Some(origin.event_type),
+                    bundle: Some(origin.bundle),
+                    is_event: false,
+                    code: &dropped.code,
+                    path: dropped.path.as_deref(),
+                    message: &dropped.message,
+                });
+            }
+            let added = self.add_read(&origin, &read.result, line.len());
+            told(&added, !read.dropped.is_empty());
+        }
+        Ok(())
+    }
+
+    /// Adds what `retort run` writes of events that fail.
+    ///
+    /// # Errors
+    /// The first line that isn't one of rejects. Those before are added.
+    pub fn add_reject_lines(&mut self, lines: &[u8]) -> Result<(), serde_json::Error> {
+        for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let read: RejectText<'_> = serde_json::from_slice(line)?;
+            self.reject(&Rejected {
+                input: read.file.as_deref(),
+                line: read.line,
+                event_type: None,
+                bundle: None,
+                is_event: true,
+                code: &read.code,
+                path: read.path.as_deref(),
+                message: &read.message,
+            });
+        }
+        Ok(())
+    }
+
+    fn add_read(&mut self, origin: &EventOrigin<'_>, result: &ResultText<'_>, json: usize) -> Added {
+        let bytes = held_bytes(origin, result, json);
         if bytes > MAX_EVENT_BYTES {
             let found = format!("found {bytes} bytes, and allowed are {MAX_EVENT_BYTES}");
             return self.reject_result(origin, FaultKind::TooLarge, &found);
         }
         self.bytes += bytes;
-        let mut adding = Adding::new(origin, &self.tables, &mut self.builders, &result);
+        let mut adding = Adding::new(origin, &self.tables, &mut self.builders, result);
         for (place, node) in result.nodes.iter().enumerate() {
             adding.node(place, node);
         }
@@ -222,14 +288,20 @@ impl Rows {
 /// About how many bytes the rows of a result have: each of them repeats what the event has once.
 fn held_bytes(origin: &EventOrigin<'_>, result: &ResultText<'_>, json: usize) -> usize {
     let spans = || result.fully_handled_span_ids.iter().chain(&result.partially_handled_span_ids);
-    let of_spans: usize = spans().map(|span| span.len() + 4).sum();
+    let of_spans = span_bytes(result).min(MAX_SPAN_BYTES);
     let input = origin.input.map_or(0, str::len);
     let of_event = origin.event_type.len() + origin.bundle.len() + input + 64;
     let rows = result.nodes.len() + result.edges.len();
-    // A node's session is part of its id, and an edge's of one of its ends.
+    // A node's session is a part of its id, and an edge's of one of its ends.
     let repeated = rows.saturating_mul(of_event + of_spans);
     let repeated = repeated.saturating_add(spans().count().saturating_mul(of_event));
     json.saturating_mul(2).saturating_add(repeated)
+}
+
+/// Bytes of the spans of an event, in each row that repeats them.
+fn span_bytes(result: &ResultText<'_>) -> usize {
+    let spans = result.fully_handled_span_ids.iter().chain(&result.partially_handled_span_ids);
+    spans.map(|span| span.len() + 4).sum()
 }
 
 /// The rows of one result, as they are added.
@@ -237,8 +309,8 @@ struct Adding<'a, 'r> {
     origin: &'a EventOrigin<'a>,
     tables: &'a Tables,
     builders: &'a mut [TableBuilder],
-    /// All spans of the event.
-    spans: Vec<&'r str>,
+    /// All spans of the event, unless they are too many to be repeated.
+    spans: Option<Vec<&'r str>>,
     /// The sessions of nodes, where edges ask for them.
     sessions: Option<HashMap<&'r str, Option<&'r str>, RandomState>>,
     /// Ids of nodes that were left out.
@@ -263,7 +335,8 @@ impl<'a, 'r> Adding<'a, 'r> {
             origin,
             tables,
             builders,
-            spans: spans.map(|span| &**span).collect(),
+            spans: (span_bytes(result) <= MAX_SPAN_BYTES)
+                .then(|| spans.map(|span| &**span).collect()),
             sessions: (!result.edges.is_empty()).then(HashMap::default),
             left_out: HashSet::new(),
             cells: Vec::new(),
@@ -305,7 +378,7 @@ impl<'a, 'r> Adding<'a, 'r> {
         let labels: Vec<&str> = node.labels.iter().map(|label| &**label).collect();
         let head = [Put::Text(&node.node_id)];
         let row = head.into_iter().chain(self.cells.iter().map(Put::Cell));
-        let row = row.chain([Put::Texts(&labels)]).chain(tail(self.origin, session, &self.spans));
+        let row = row.chain([Put::Texts(&labels)]).chain(tail(self.origin, session, self.spans.as_deref()));
         if let Some(builder) = self.builders.get_mut(index) {
             builder.row(row);
             self.rows += 1;
@@ -339,7 +412,7 @@ impl<'a, 'r> Adding<'a, 'r> {
         let head = [&edge.edge_id, &edge.from_node_id, &edge.to_node_id];
         let row = head.into_iter().map(|text| Put::Text(text));
         let row = row.chain(self.cells.iter().map(Put::Cell));
-        let row = row.chain(tail(self.origin, session, &self.spans));
+        let row = row.chain(tail(self.origin, session, self.spans.as_deref()));
         if let Some(builder) = self.builders.get_mut(index) {
             builder.row(row);
             self.rows += 1;
@@ -396,11 +469,11 @@ impl<'a, 'r> Adding<'a, 'r> {
 fn tail<'p>(
     origin: &'p EventOrigin<'p>,
     session: Option<&'p str>,
-    spans: &'p [&'p str],
+    spans: Option<&'p [&'p str]>,
 ) -> [Put<'p>; 6] {
     [
         session.map_or(Put::Null, Put::Text),
-        Put::Texts(spans),
+        spans.map_or(Put::Null, Put::Texts),
         Put::Text(origin.event_type),
         Put::Text(origin.bundle),
         origin.input.map_or(Put::Null, Put::Text),

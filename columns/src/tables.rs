@@ -280,7 +280,7 @@ const LABELS: FixedColumn = column("_labels", ColumnType::Texts, false);
 /// Where nodes and edges are from, behind their properties.
 const ORIGIN: [FixedColumn; 6] = [
     column("_session", ColumnType::Text, true),
-    column("_span_ids", ColumnType::Texts, false),
+    column("_span_ids", ColumnType::Texts, true),
     column("_event_type", ColumnType::Text, false),
     column("_bundle", ColumnType::Text, false),
     column("_input", ColumnType::Text, true),

@@ -26,7 +26,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod sink;
+
 pub use retort_columns::*;
+
+pub use self::sink::{ColumnMaker, ColumnSink, SharedFiles};
 
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
@@ -78,6 +82,29 @@ fn property(spec: &PropertySpec) -> Property {
         PropertyType::Unsupported(_) => ValueType::Json,
     };
     Property { name: spec.logical_name.clone(), column: spec.column.clone(), value_type }
+}
+
+impl Coded for FilesError {
+    fn entry(&self) -> Code {
+        match self {
+            Self::NotEmpty { .. } => codes::OUT_NOT_EMPTY,
+            Self::Lost { .. } => codes::STATE_MISMATCH,
+            Self::InUse { .. } => codes::STATE_IN_USE,
+            _ => codes::FILE_NOT_WRITABLE,
+        }
+    }
+}
+
+impl Coded for EventsError {
+    fn entry(&self) -> Code {
+        match self {
+            Self::Invalid(_) => codes::PARQUET_INVALID,
+            Self::TooLarge { .. } => codes::PARQUET_TOO_LARGE,
+            Self::NoColumn { .. } => codes::COLUMN_NOT_FOUND,
+            Self::Unsupported { .. } => codes::COLUMN_UNSUPPORTED,
+            _ => codes::FILE_NOT_READABLE,
+        }
+    }
 }
 
 impl Coded for TablesError {
