@@ -64,7 +64,8 @@ struct Compiled {
 fn gates(asked: &Asked) -> Result<Pipeline, Failed> {
     let (policy, helper) = (asked.policy.clone(), asked.helper.clone());
     let path = PathBuf::new();
-    Source { path, limits: None, policy, helper, cache: None, lenient: false }.pipeline()
+    Source { path, limits: None, policy, helper, cache: None, lenient: false, unchecked: false }
+        .pipeline()
 }
 
 fn smoke(allow_external_endpoints: bool) -> SmokeOptions {

@@ -39,9 +39,10 @@ impl Bundle {
     /// `limits` are those of an event, by name; `policy` is what the tenant may do, as a path, a dict or text. `helper` is a `retort`
     /// program, which compiles extractors that weren't rendered here; without one they are refused. `cache` is a directory of this user
     /// alone that keeps native code between processes. `fingerprints` are those that have to be served, and no others. With
-    /// `lenient`, a bundle of a directory that can't be loaded is passed over, and its events are served by nobody.
+    /// `lenient`, a bundle of a directory that can't be loaded is passed over, and its events are served by nobody. Without `graph_check`,
+    /// results are given as extractors give them, whatever the graph spec says.
     #[classmethod]
-    #[pyo3(signature = (path, *, limits=None, policy=None, helper=None, cache=None, fingerprints=None, lenient=false))]
+    #[pyo3(signature = (path, *, limits=None, policy=None, helper=None, cache=None, fingerprints=None, lenient=false, graph_check=true))]
     #[allow(clippy::too_many_arguments, reason = "they are named in Python")]
     fn load(
         _class: &Bound<'_, PyType>,
@@ -53,12 +54,17 @@ impl Bundle {
         cache: Option<PathBuf>,
         fingerprints: Option<Vec<String>>,
         lenient: bool,
+        graph_check: bool,
     ) -> PyResult<Self> {
         let limits = limits.map(task_limits).transpose()?;
         let policy = policy.map(|policy| task::text(policy, "policy")).transpose()?;
         // Wherever the process is by the time that a pickle of it is read.
         let path = std::path::absolute(&path).unwrap_or(path);
-        Self::open(py, Source { path, limits, policy, helper, cache, lenient }, fingerprints)
+        Self::open(
+            py,
+            Source { path, limits, policy, helper, cache, lenient, unchecked: !graph_check },
+            fingerprints,
+        )
     }
 
     /// What a pickle is made into.

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use retort::author::{
-    Category, Channel, GateError, Gates, LoopConfig, Rejection, Verdict,
+    AnswerFormat, Category, Channel, GateError, Gates, LoopConfig, Rejection, Verdict,
     compile_with_llm as run_loop, resolution_prompt as prompt_of,
 };
 use retort::graph::{Dropped, Extraction, Failure, ValidateOptions, validate as validate_result};
@@ -436,8 +436,12 @@ pub(crate) fn compile_with_llm<'py>(
     let task = task_of(&part("rule")?, &part("schema")?, &part("graph")?, &part("samples")?)?;
     let model = PyModel::new(model)?;
     let gates = PyGates { judge, raised: Mutex::default() };
-    let config =
-        LoopConfig::builder().max_attempts(max_attempts).repetition(None).repair(false).build();
+    let config = LoopConfig::builder()
+        .max_attempts(max_attempts)
+        .repetition(None)
+        .repair(false)
+        .answer_format(AnswerFormat::Strict)
+        .build();
     let config = config.map_err(|error| Failed::input(&error))?;
     let outcome = block_on(py, run_loop(&model, &task, &gates, &config))?;
     let of_gates = gates.raised.into_inner().ok().flatten();

@@ -60,8 +60,11 @@ const NOTHING: &[u8] =
     br#"{"nodes":[],"edges":[],"fully_handled_span_ids":[],"partially_handled_span_ids":[]}"#;
 
 impl Seat {
-    fn new(registry: &Arc<Registry>) -> Self {
-        let runners = Runners::new(Arc::clone(registry), |registry| Dispatcher::checking(registry));
+    fn new(registry: &Arc<Registry>, is_checking: bool) -> Self {
+        let runners = Runners::new(Arc::clone(registry), |registry| match is_checking {
+            true => Dispatcher::checking(registry),
+            false => Dispatcher::new(registry),
+        });
         Self { runners, event_type: Arc::from("") }
     }
 
@@ -120,12 +123,17 @@ impl Seat {
 }
 
 /// The seats that nobody has.
-#[derive(Default)]
 pub(crate) struct Seats {
     free: Mutex<Vec<Seat>>,
+    /// Whether results are held to graph specs.
+    is_checking: bool,
 }
 
 impl Seats {
+    pub(crate) fn new(is_checking: bool) -> Self {
+        Self { free: Mutex::default(), is_checking }
+    }
+
     /// Does work with a seat, which is no more where the work panics.
     pub(crate) fn seated<T>(
         &self,
@@ -134,7 +142,7 @@ impl Seats {
     ) -> Result<T, Failed> {
         guarded(|| {
             let free = self.free().pop();
-            let mut seat = free.unwrap_or_else(|| Seat::new(registry));
+            let mut seat = free.unwrap_or_else(|| Seat::new(registry, self.is_checking));
             seat.runners.with_dependent_mut(|_, dispatcher| dispatcher.begin_batch());
             let done = work(&mut seat);
             self.free().push(seat);

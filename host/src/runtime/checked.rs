@@ -59,14 +59,14 @@ impl Spent {
 }
 
 impl<'r> Dispatcher<'r> {
-    /// The dispatcher of a thread that holds results to the graph specs of their bundles: see [`checked`](Self::checked).
+    /// One that holds results to the graph specs of their bundles where it [gives them so](Self::checked).
     #[must_use]
     pub fn checking(registry: &'r Registry) -> Self {
         Self::new(registry).holding_to_graphs()
     }
 
     /// Runs the extractor of the event's type, and holds its result to the graph spec of its bundle. What doesn't fit is dropped, as a
-    /// [`Stream`](super::Stream) does by default.
+    /// [`Stream`](super::Stream) does by default. Of a dispatcher that wasn't made to [check](Self::checking), results are given as they are.
     ///
     /// # Errors
     /// [`ServeError::Run`], [`ServeError::Load`] or [`ServeError::Graph`]. The dispatcher is as good as before.
@@ -88,11 +88,11 @@ impl<'r> Dispatcher<'r> {
     /// ```
     pub fn checked(&mut self, event: &[u8]) -> Result<Checked<'_>, ServeError> {
         let registry = self.registry();
+        let check = self.holds_to_graphs().then(GraphCheck::default);
         let dispatched = self.dispatch(event).map_err(|error| ServeError::Run {
             event_type: error.event_type().map(Into::into),
             error: error.into(),
         })?;
-        let check = Some(GraphCheck::default());
         match dispatched {
             Dispatched::Unrouted { event_type } => Ok(Checked::Unrouted { event_type }),
             Dispatched::Refused { error, .. } => Err(error.clone().into()),
