@@ -93,6 +93,7 @@
 //! | `wasi` | WASI preview 1 for guests that import it; without it they are refused |
 //! | `serve` | the service over HTTP that `retort serve` is, which has no interface of its own yet |
 //! | `remote` | bundles in object stores, as `retort publish` and `retort sync` have them, which have no interface of their own yet |
+//! | `columns` | results as [columns] of Arrow |
 //! | `selftest` | the hostile corpus, and what [runs](selftest::run) it |
 //! | `cli` | the command `retort`, with all of these; the default |
 //!
@@ -120,6 +121,8 @@ mod abi;
 #[cfg(feature = "author")]
 pub mod author;
 pub mod bundle;
+#[cfg(feature = "columns")]
+pub mod columns;
 pub mod diagnostics;
 pub mod evidence;
 pub mod gate;

@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use retort::Coded;
+use retort::columns::{EventsError, FilesError};
 use retort::diagnostics::sanitize;
 use retort::internal::document::DocumentKind;
 use retort::runtime::StreamError;
@@ -103,6 +104,19 @@ pub(super) enum CliError {
         origin: Option<String>,
         error: StreamError,
     },
+    /// What is said of files of columns, which name themselves.
+    #[error(transparent)]
+    Files(#[from] FilesError),
+    #[error("{origin}: {error}")]
+    Events { origin: String, error: EventsError },
+    #[error("{origin}: expected --column with the column that holds the events, as it is a file of Parquet")]
+    ColumnNeeded { origin: String },
+    #[error("expected a file of Parquet among the events, as --column is given, found none")]
+    ColumnUnneeded,
+    #[error("expected a table by the name {name:?}, found {found}")]
+    NoTable { name: String, found: String },
+    #[error("expected {expected}, found {found}")]
+    OutputOptions { expected: &'static str, found: &'static str },
     #[error("{}: expected a state that `retort run --resume` wrote: {message}", path.display())]
     StateInvalid { path: PathBuf, message: String },
     #[error("{}: it is the state of another run: {message}", path.display())]
@@ -178,6 +192,11 @@ impl Coded for CliError {
             Self::Interrupted => codes::INTERRUPTED,
             Self::Refused { code, .. } => *code,
             Self::Stream { error, .. } => error.entry(),
+            Self::Files(error) => error.entry(),
+            Self::Events { error, .. } => error.entry(),
+            Self::ColumnNeeded { .. } | Self::ColumnUnneeded => codes::COLUMN_NOT_FOUND,
+            Self::NoTable { .. } => codes::TABLE_NOT_FOUND,
+            Self::OutputOptions { .. } => codes::OUTPUT_OPTIONS,
             Self::StateInvalid { .. } => codes::STATE_INVALID,
             Self::StateMismatch { .. } => codes::STATE_MISMATCH,
             Self::StateInUse { .. } => codes::STATE_IN_USE,

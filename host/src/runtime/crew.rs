@@ -1,6 +1,6 @@
 //! Threads that serve the chunks of a stream.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tracing::{Dispatch, dispatcher};
 
 use super::outputs::{AbandonOnPanic, Output, Outputs, PART_BYTES};
+use super::sink::Sink;
 use super::source::{Origin, Source, StreamInput, StreamPosition, is_set};
 use crate::json::{Chunk, Line};
 
@@ -37,18 +38,17 @@ pub(super) trait Serve {
 }
 
 /// Serves all that comes from `source`, on a thread for each of `servers`, of which this thread is one.
-pub(super) fn run<S, I, R, O, J>(
+pub(super) fn run<S, I, R, K>(
     servers: &mut [S],
     source: Source<I, R>,
     bounds: Bounds,
-    outputs: &Outputs<'_, '_, O, J>,
+    outputs: &Outputs<'_, '_, K>,
 ) -> Source<I, R>
 where
     S: Serve + Send,
     I: Iterator<Item = StreamInput<R>> + Send,
     R: Read + Send,
-    O: Write + Send,
-    J: Write + Send,
+    K: Sink,
 {
     let source = Mutex::new(source);
     // Who listens to this thread alone hears of what the others do as well.
@@ -80,19 +80,19 @@ where
 }
 
 /// Takes chunks and serves them, one after the other.
-fn work<S, I, R, O, J>(
+fn work<S, I, R, K>(
     server: &mut S,
     source: &Mutex<Source<I, R>>,
     bounds: Bounds,
-    outputs: &Outputs<'_, '_, O, J>,
+    outputs: &Outputs<'_, '_, K>,
 ) where
     S: Serve,
     I: Iterator<Item = StreamInput<R>>,
     R: Read,
-    O: Write,
-    J: Write,
+    K: Sink,
 {
     let _abandon = AbandonOnPanic(outputs);
+    let Some(mut maker) = outputs.maker() else { return };
     let mut chunk = Chunk::default();
     let mut output = Output::default();
     let mut last: Option<Arc<Origin>> = None;
@@ -121,15 +121,15 @@ fn work<S, I, R, O, J>(
                 }
             }
             serve(server, &task.origin, chunk.line(&cursor, place), &mut output);
-            if output.bytes() > PART_BYTES && outputs.part(task.index, &mut output).is_err() {
+            if output.bytes() > PART_BYTES && outputs.part(task.index, &mut maker, &mut output).is_err() {
                 return;
             }
         }
         chunk.trim(chunk_bytes);
         if let Some(at) = left {
-            return outputs.cut(task.index, &mut output, at);
+            return outputs.cut(task.index, &mut maker, &mut output, at);
         }
-        if outputs.finish(task.index, &mut output, task.end).is_err() {
+        if outputs.finish(task.index, &mut maker, &mut output, task.end).is_err() {
             return;
         }
     }

@@ -30,6 +30,7 @@ mod revalidate;
 mod serve;
 mod served;
 mod shared;
+mod sink;
 mod source;
 mod stream;
 mod summary;
@@ -57,6 +58,7 @@ pub use revalidate::{
     RevalidationReport, ThresholdCheck, Thresholds, ThresholdsError, TypeCounts, parity,
 };
 pub use shared::{Part, Shared};
+pub use sink::{AsLines, LineWriters, WholeLines, Make, Sink, Taken};
 pub use source::{StreamInput, StreamPosition};
 pub use stream::{Stream, StreamEnd};
 pub use summary::Summary;

@@ -1,10 +1,10 @@
 //! What threads have made of chunks, written in the order of the chunks.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::error::StreamError;
+use super::sink::{WholeLines, Make, Sink, Taken};
 use super::source::StreamPosition;
 use super::summary::Summary;
 
@@ -24,11 +24,27 @@ impl Output {
         self.out.len() + self.rejects.len()
     }
 
+    fn lines(&self) -> WholeLines<'_> {
+        WholeLines { results: &self.out, rejects: &self.rejects }
+    }
+
     fn clear(&mut self) {
         self.out.clear();
         self.rejects.clear();
         self.summary = Summary::default();
     }
+}
+
+/// What a sink's threads make.
+type Made<S> = <<S as Sink>::Maker as Make>::Made;
+
+/// An output with what was made of it.
+struct Finished<S: Sink> {
+    output: Output,
+    made: Made<S>,
+    end: StreamPosition,
+    /// How much of what may be held it takes.
+    bytes: usize,
 }
 
 /// How far a stream is, as far as it is written and flushed.
@@ -48,62 +64,51 @@ pub struct Progress<'a> {
 /// Who is told of progress.
 pub(super) type Observer<'o> = Box<dyn FnMut(&Progress<'_>) + Send + 'o>;
 
-/// The writers. One thread has them at a time.
-pub(super) struct Writers<'w, 'o, O, J> {
-    pub(super) out: &'w mut O,
-    pub(super) rejects: &'w mut J,
+/// The sink, with all that is told of it. One thread has it at a time.
+pub(super) struct Writers<'w, 'o, S> {
+    pub(super) sink: &'w mut S,
     pub(super) summary: &'w mut Summary,
     pub(super) observer: Option<&'w mut Observer<'o>>,
-    out_bytes: u64,
-    rejects_bytes: u64,
+    taken: Taken,
 }
 
-impl<'w, 'o, O: Write, J: Write> Writers<'w, 'o, O, J> {
+impl<'w, 'o, S: Sink> Writers<'w, 'o, S> {
     pub(super) fn new(
-        out: &'w mut O,
-        rejects: &'w mut J,
+        sink: &'w mut S,
         summary: &'w mut Summary,
         observer: Option<&'w mut Observer<'o>>,
     ) -> Self {
-        Self { out, rejects, summary, observer, out_bytes: 0, rejects_bytes: 0 }
+        Self { sink, summary, observer, taken: Taken::default() }
     }
 
     /// `end` is where the chunk ends, if it is done with this.
     fn write(
         &mut self,
         output: &Output,
+        made: &mut Made<S>,
         end: Option<StreamPosition>,
         is_ordered: bool,
     ) -> Result<(), StreamError> {
-        write(self.out, &output.out).map_err(StreamError::Results)?;
-        write(self.rejects, &output.rejects).map_err(StreamError::Rejects)?;
-        self.out_bytes += output.out.len() as u64;
-        self.rejects_bytes += output.rejects.len() as u64;
+        let taken = self.sink.take(output.lines(), made)?;
+        self.taken.out_bytes += taken.out_bytes;
+        self.taken.rejects_bytes += taken.rejects_bytes;
         self.summary.add(&output.summary);
         if let (Some(end), Some(observer)) = (end, &mut self.observer) {
             observer(&Progress {
                 position: is_ordered.then_some(end),
                 summary: self.summary,
-                out_bytes: self.out_bytes,
-                rejects_bytes: self.rejects_bytes,
+                out_bytes: self.taken.out_bytes,
+                rejects_bytes: self.taken.rejects_bytes,
             });
         }
         Ok(())
     }
 }
 
-fn write(writer: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
-    if bytes.is_empty() {
-        return Ok(());
-    }
-    writer.write_all(bytes)?;
-    writer.flush()
-}
-
 /// Takes outputs from threads, and has the thread write whose turn it is. What comes before its turn is held, as far as memory is
 /// allowed for it; beyond that, threads wait.
-pub(super) struct Outputs<'w, 'o, O, J> {
-    state: Mutex<State<'w, 'o, O, J>>,
+pub(super) struct Outputs<'w, 'o, S: Sink> {
+    state: Mutex<State<'w, 'o, S>>,
     changed: Condvar,
     is_ordered: bool,
     /// The most chunks, and the most bytes, that are held.
@@ -111,13 +116,13 @@ pub(super) struct Outputs<'w, 'o, O, J> {
     max_held_bytes: usize,
 }
 
-struct State<'w, 'o, O, J> {
+struct State<'w, 'o, S: Sink> {
     /// There, unless a thread is writing.
-    writers: Option<Writers<'w, 'o, O, J>>,
+    writers: Option<Writers<'w, 'o, S>>,
     /// The chunk whose turn it is.
     turn: u64,
     /// What waits for its turn, each of it a chunk's whole rest.
-    held: BTreeMap<u64, (Output, StreamPosition)>,
+    held: BTreeMap<u64, Finished<S>>,
     held_bytes: usize,
     /// Outputs to be filled again.
     spare: Vec<Output>,
@@ -160,9 +165,9 @@ impl Step {
 #[derive(Debug)]
 pub(super) struct Closed;
 
-impl<'w, 'o, O: Write, J: Write> Outputs<'w, 'o, O, J> {
+impl<'w, 'o, S: Sink> Outputs<'w, 'o, S> {
     /// For the outputs of this many threads.
-    pub(super) fn new(writers: Writers<'w, 'o, O, J>, threads: usize, is_ordered: bool) -> Self {
+    pub(super) fn new(writers: Writers<'w, 'o, S>, threads: usize, is_ordered: bool) -> Self {
         let state = State {
             writers: Some(writers),
             turn: 0,
@@ -181,19 +186,59 @@ impl<'w, 'o, O: Write, J: Write> Outputs<'w, 'o, O, J> {
         }
     }
 
+    /// What a thread makes of its outputs with.
+    pub(super) fn maker(&self) -> Option<S::Maker> {
+        let mut state = self.lock();
+        loop {
+            match &state.writers {
+                Some(writers) => return Some(writers.sink.maker()),
+                None if !state.is_open() => return None,
+                None => state = self.wait(state),
+            }
+        }
+    }
+
+    /// Ends it for what couldn't be made of an output.
+    fn made(&self, maker: &mut S::Maker, output: &mut Output) -> Result<Made<S>, Closed> {
+        let Output { out, rejects, summary } = output;
+        let lines = WholeLines { results: out, rejects };
+        maker.make(lines, summary).map_err(|error| {
+            let mut state = self.lock();
+            if state.is_open() {
+                state.ending = Ending::Failed(error);
+            }
+            drop(state);
+            self.changed.notify_all();
+            Closed
+        })
+    }
+
     /// Writes a part of what a chunk came to, as soon as its turn has come. Leaves `output` empty.
-    pub(super) fn part(&self, chunk: u64, output: &mut Output) -> Result<(), Closed> {
-        self.write(self.wait_for_turn(chunk), output, Step::Part)
+    pub(super) fn part(
+        &self,
+        chunk: u64,
+        maker: &mut S::Maker,
+        output: &mut Output,
+    ) -> Result<(), Closed> {
+        let mut made = self.made(maker, output)?;
+        self.write(self.wait_for_turn(chunk), output, &mut made, Step::Part)
     }
 
     /// Writes what a chunk came to up to `end`, where it was left, as soon as its turn has come. It is the last one: what comes of
     /// later chunks is not written, unless they are written in any order.
-    pub(super) fn cut(&self, chunk: u64, output: &mut Output, end: StreamPosition) {
+    pub(super) fn cut(
+        &self,
+        chunk: u64,
+        maker: &mut S::Maker,
+        output: &mut Output,
+        end: StreamPosition,
+    ) {
         // Where nothing can be written any more, that is why the stream ends.
-        let _ = self.write(self.wait_for_turn(chunk), output, Step::Cut(end));
+        let Ok(mut made) = self.made(maker, output) else { return };
+        let _ = self.write(self.wait_for_turn(chunk), output, &mut made, Step::Cut(end));
     }
 
-    fn wait_for_turn(&self, chunk: u64) -> MutexGuard<'_, State<'w, 'o, O, J>> {
+    fn wait_for_turn(&self, chunk: u64) -> MutexGuard<'_, State<'w, 'o, S>> {
         let mut state = self.lock();
         while state.is_open() && !self.is_turn(&state, chunk) {
             state = self.wait(state);
@@ -206,18 +251,22 @@ impl<'w, 'o, O: Write, J: Write> Outputs<'w, 'o, O, J> {
     pub(super) fn finish(
         &self,
         chunk: u64,
+        maker: &mut S::Maker,
         output: &mut Output,
         end: StreamPosition,
     ) -> Result<(), Closed> {
+        let mut made = self.made(maker, output)?;
         let mut state = self.lock();
         loop {
             if !state.is_open() || self.is_turn(&state, chunk) {
-                return self.write(state, output, Step::Whole(end));
+                return self.write(state, output, &mut made, Step::Whole(end));
             }
-            let held_bytes = state.held_bytes.saturating_add(output.bytes());
+            let bytes = output.bytes().saturating_add(S::Maker::bytes(&made));
+            let held_bytes = state.held_bytes.saturating_add(bytes);
             if state.held.len() < self.max_held && held_bytes <= self.max_held_bytes {
                 let spare = state.spare.pop().unwrap_or_default();
-                state.held.insert(chunk, (std::mem::replace(output, spare), end));
+                let output = std::mem::replace(output, spare);
+                state.held.insert(chunk, Finished { output, made, end, bytes });
                 state.held_bytes = held_bytes;
                 return Ok(());
             }
@@ -244,35 +293,36 @@ impl<'w, 'o, O: Write, J: Write> Outputs<'w, 'o, O, J> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<'w, 'o, O, J>> {
+    fn lock(&self) -> MutexGuard<'_, State<'w, 'o, S>> {
         // Nothing panics while the state is locked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wait<'g>(
         &self,
-        state: MutexGuard<'g, State<'w, 'o, O, J>>,
-    ) -> MutexGuard<'g, State<'w, 'o, O, J>> {
+        state: MutexGuard<'g, State<'w, 'o, S>>,
+    ) -> MutexGuard<'g, State<'w, 'o, S>> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a chunk's output may be written by who has it.
-    fn is_turn(&self, state: &State<'w, 'o, O, J>, chunk: u64) -> bool {
+    fn is_turn(&self, state: &State<'w, 'o, S>, chunk: u64) -> bool {
         state.writers.is_some() && (state.turn == chunk || !self.is_ordered)
     }
 
     /// Writes an output whose turn it is, and what was held for the turns after it.
     fn write<'g>(
         &'g self,
-        mut state: MutexGuard<'g, State<'w, 'o, O, J>>,
+        mut state: MutexGuard<'g, State<'w, 'o, S>>,
         output: &mut Output,
+        made: &mut Made<S>,
         step: Step,
     ) -> Result<(), Closed> {
         let (true, Some(mut writers)) = (state.is_open(), state.writers.take()) else {
             return Err(Closed);
         };
         drop(state);
-        let mut written = writers.write(output, step.end(), self.is_ordered);
+        let mut written = writers.write(output, made, step.end(), self.is_ordered);
         output.clear();
         state = self.lock();
         match step {
@@ -286,12 +336,13 @@ impl<'w, 'o, O: Write, J: Write> Outputs<'w, 'o, O, J> {
             }
         }
         while written.is_ok()
-            && let Some((mut next, end)) = self.next_held(&mut state)
+            && let Some(Finished { output: mut next, mut made, end, .. }) = self.next_held(&mut state)
         {
             drop(state);
             // Who waits for room has it now.
             self.changed.notify_all();
-            written = writers.write(&next, Some(end), self.is_ordered);
+            written = writers.write(&next, &mut made, Some(end), self.is_ordered);
+            drop(made);
             next.clear();
             state = self.lock();
             state.turn += 1;
@@ -308,7 +359,7 @@ impl<'w, 'o, O: Write, J: Write> Outputs<'w, 'o, O, J> {
     }
 
     /// What is to be written next of what is held.
-    fn next_held(&self, state: &mut State<'w, 'o, O, J>) -> Option<(Output, StreamPosition)> {
+    fn next_held(&self, state: &mut State<'w, 'o, S>) -> Option<Finished<S>> {
         let next = match (state.is_open(), self.is_ordered) {
             (false, _) => None,
             (true, true) => {
@@ -317,23 +368,23 @@ impl<'w, 'o, O: Write, J: Write> Outputs<'w, 'o, O, J> {
             }
             (true, false) => state.held.pop_first().map(|(_, held)| held),
         }?;
-        state.held_bytes -= next.0.bytes();
+        state.held_bytes -= next.bytes;
         Some(next)
     }
 }
 
-impl<O, J> State<'_, '_, O, J> {
+impl<S: Sink> State<'_, '_, S> {
     fn is_open(&self) -> bool {
         matches!(self.ending, Ending::Open)
     }
 }
 
 /// Keeps other threads from waiting for one that has panicked.
-pub(super) struct AbandonOnPanic<'a, 'w, 'o, O: Write, J: Write>(
-    pub(super) &'a Outputs<'w, 'o, O, J>,
+pub(super) struct AbandonOnPanic<'a, 'w, 'o, S: Sink>(
+    pub(super) &'a Outputs<'w, 'o, S>,
 );
 
-impl<O: Write, J: Write> Drop for AbandonOnPanic<'_, '_, '_, O, J> {
+impl<S: Sink> Drop for AbandonOnPanic<'_, '_, '_, S> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.abandon();

@@ -13,6 +13,7 @@ use super::graph_check::GraphCheck;
 use super::outputs::{Observer, Outputs, Progress, Writers};
 use super::registry::Registry;
 use super::serve::{LineServer, ServeConfig};
+use super::sink::{LineWriters, Sink};
 use super::source::{Source, StreamInput};
 use super::summary::Summary;
 use crate::json::CHUNK_BYTES;
@@ -59,7 +60,7 @@ use crate::json::CHUNK_BYTES;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Stream<'r, O, J> {
+pub struct Stream<'r, S> {
     config: ServeConfig<'r>,
     /// One for each thread; made when they are first needed.
     servers: Vec<LineServer<'r>>,
@@ -68,8 +69,7 @@ pub struct Stream<'r, O, J> {
     chunk_bytes: NonZeroUsize,
     stop: Option<Arc<AtomicBool>>,
     observer: Option<Observer<'r>>,
-    out: O,
-    rejects: J,
+    sink: S,
     summary: Summary,
 }
 
@@ -92,10 +92,17 @@ const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(1_024).expect("not zero");
 /// Bytes that are read at once where nothing is said.
 const DEFAULT_CHUNK_BYTES: NonZeroUsize = NonZeroUsize::new(CHUNK_BYTES).expect("not zero");
 
-impl<'r, O: Write + Send, J: Write + Send> Stream<'r, O, J> {
+impl<'r, O: Write + Send, J: Write + Send> Stream<'r, LineWriters<O, J>> {
     /// A stream through the bundles of `registry`, on the thread that calls it. Each writer gets what a chunk came to at once,
     /// and is flushed then.
     pub fn new(registry: &'r Registry, out: O, rejects: J) -> Self {
+        Self::into_sink(registry, LineWriters { out, rejects })
+    }
+}
+
+impl<'r, S: Sink> Stream<'r, S> {
+    /// A stream whose lines go to a sink.
+    pub fn into_sink(registry: &'r Registry, sink: S) -> Self {
         Self {
             config: ServeConfig::new(registry),
             servers: Vec::new(),
@@ -104,8 +111,7 @@ impl<'r, O: Write + Send, J: Write + Send> Stream<'r, O, J> {
             chunk_bytes: DEFAULT_CHUNK_BYTES,
             stop: None,
             observer: None,
-            out,
-            rejects,
+            sink,
             summary: Summary::default(),
         }
     }
@@ -219,13 +225,18 @@ impl<'r, O: Write + Send, J: Write + Send> Stream<'r, O, J> {
         let source =
             Source::new(inputs.into_iter(), limit, self.chunk_bytes.get(), self.stop.clone());
         let observer = self.observer.as_mut();
-        let writers = Writers::new(&mut self.out, &mut self.rejects, &mut self.summary, observer);
+        let writers = Writers::new(&mut self.sink, &mut self.summary, observer);
         let outputs = Outputs::new(writers, threads.get(), self.is_ordered);
         let bounds = Bounds { line: limit, grace: GRACE };
         let source = crew::run(&mut self.servers, source, bounds, &outputs);
         let is_whole = outputs.into_whole()?;
         let is_complete = source.into_ended()? && is_whole;
         Ok(if is_complete { StreamEnd::Complete } else { StreamEnd::Stopped })
+    }
+
+    /// Where its lines go.
+    pub fn sink(&mut self) -> &mut S {
+        &mut self.sink
     }
 
     /// What the stream came to so far.
@@ -235,7 +246,7 @@ impl<'r, O: Write + Send, J: Write + Send> Stream<'r, O, J> {
     }
 }
 
-impl<O, J> fmt::Debug for Stream<'_, O, J> {
+impl<S> fmt::Debug for Stream<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { threads, is_ordered, chunk_bytes, summary, .. } = self;
         f.debug_struct("Stream")

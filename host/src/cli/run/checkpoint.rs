@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use retort::columns::SharedFiles;
 use retort::runtime::Progress;
 
 use super::outputs::OutputFile;
@@ -18,14 +19,37 @@ pub(super) struct Checkpoint {
     state: State,
     /// What the earlier run had come to, which this one counts on from.
     began: State,
-    out: (PathBuf, File),
-    rejects: (PathBuf, File),
+    target: Target,
     every: Duration,
     written: Instant,
     is_written: bool,
 }
 
+/// What has to be on disk before the state is that counts it.
+enum Target {
+    Lines { out: (PathBuf, File), rejects: (PathBuf, File) },
+    Tables(SharedFiles),
+}
+
 impl Checkpoint {
+    /// Takes the files of tables over as they were when `state` was written: what came after it is removed.
+    pub(super) fn of_tables(
+        path: &Path,
+        state: State,
+        files: SharedFiles,
+        every: Duration,
+    ) -> Self {
+        Self {
+            path: path.to_owned(),
+            began: state.clone(),
+            state,
+            target: Target::Tables(files),
+            every,
+            written: Instant::now(),
+            is_written: true,
+        }
+    }
+
     /// Takes the outputs over as they were when `state` was written: what is behind that in them is cut off. A lock on the file of
     /// results, which ends with the process, keeps a second run from doing the same.
     pub(super) fn begin(
@@ -56,18 +80,20 @@ impl Checkpoint {
             path: path.to_owned(),
             began: state.clone(),
             state,
-            out,
-            rejects,
+            target: Target::Lines { out, rejects },
             every,
             written: Instant::now(),
             is_written: true,
         })
     }
 
-    /// Writers to the same files.
-    pub(super) fn writers(&self) -> Result<(File, File), CliError> {
+    /// Writers to the same files of lines.
+    pub(super) fn writers(&self) -> Result<Option<(File, File)>, CliError> {
         let writer = |(path, file): &(PathBuf, File)| file.try_clone().map_err(unwritable(path));
-        Ok((writer(&self.out)?, writer(&self.rejects)?))
+        match &self.target {
+            Target::Lines { out, rejects } => Ok(Some((writer(out)?, writer(rejects)?))),
+            Target::Tables(_) => Ok(None),
+        }
     }
 
     /// Takes down how far it is; now and then on disk as well.
@@ -93,10 +119,22 @@ impl Checkpoint {
 
     fn write(&mut self) -> Result<(), CliError> {
         if !self.is_written {
-            for (path, file) in [&self.out, &self.rejects] {
-                file.sync_data().map_err(unwritable(path))?;
+            match &self.target {
+                Target::Lines { out, rejects } => {
+                    for (path, file) in [out, rejects] {
+                        file.sync_data().map_err(unwritable(path))?;
+                    }
+                    self.state.write(&self.path).map_err(unwritable(&self.path))?;
+                }
+                Target::Tables(files) => {
+                    let mut files = files.lock();
+                    self.state.files =
+                        if self.state.done { files.finish()? } else { files.seal()? };
+                    self.state.write(&self.path).map_err(unwritable(&self.path))?;
+                    // Only now: what has its name is counted by the state.
+                    files.publish()?;
+                }
             }
-            self.state.write(&self.path).map_err(unwritable(&self.path))?;
             self.is_written = true;
         }
         self.written = Instant::now();

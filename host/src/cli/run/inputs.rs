@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use glob::MatchOptions;
+use retort::columns::{ParquetEvents, is_parquet};
 use retort::internal::packing::Packing;
 use rustix::fs::OFlags;
 
@@ -48,6 +49,29 @@ fn fitting(path: &Path, pattern: &str, found: &mut Vec<PathBuf>) -> Result<(), C
     if found.len() == before { Err(none()) } else { Ok(()) }
 }
 
+/// Looks at files of Parquet before anything is written: whether their column is there. One is among them if a column was named.
+pub(super) fn probe_column(events: &[PathBuf], column: Option<&str>) -> Result<(), CliError> {
+    let mut is_needed = false;
+    for path in events {
+        if !path.metadata().is_ok_and(|found| found.is_file()) {
+            continue;
+        }
+        let expected = "a file of events";
+        let refused = |source| CliError::FileNotReadable { path: path.clone(), expected, source };
+        let mut file = File::open(path).map_err(refused)?;
+        let mut head = Vec::new();
+        Read::by_ref(&mut file).take(4).read_to_end(&mut head).map_err(refused)?;
+        if !is_parquet(&head) {
+            continue;
+        }
+        let origin = files::name(path);
+        let Some(column) = column else { return Err(CliError::ColumnNeeded { origin }) };
+        is_needed = true;
+        ParquetEvents::open(file, column).map_err(|error| CliError::Events { origin, error })?;
+    }
+    if column.is_some() && !is_needed { Err(CliError::ColumnUnneeded) } else { Ok(()) }
+}
+
 /// How many bytes the inputs have, where all of them are files.
 pub(super) fn total_bytes(events: &[PathBuf]) -> Option<u64> {
     let bytes = |path: &PathBuf| Some(path.metadata().ok().filter(|it| it.is_file())?.len());
@@ -74,6 +98,8 @@ pub(super) struct EventReader {
     state: ReaderState,
     /// Bytes of events that were served before.
     served: u64,
+    /// Where the events of a file of Parquet are.
+    column: Option<String>,
     stop: Stop,
     bytes_read: BytesRead,
 }
@@ -92,9 +118,16 @@ impl EventReader {
             path: path.to_owned(),
             state: ReaderState::New(stdin.transpose()?),
             served: 0,
+            column: None,
             stop: stop.clone(),
             bytes_read: bytes_read.clone(),
         })
+    }
+
+    /// The same, where a file of Parquet has its events in this column.
+    pub(super) fn of_column(mut self, column: Option<&str>) -> Self {
+        self.column = column.map(str::to_owned);
+        self
     }
 
     /// The same without its first bytes of events.
@@ -106,6 +139,17 @@ impl EventReader {
     fn open(&self, file: File) -> io::Result<Box<dyn Read + Send>> {
         let is_file = file.metadata()?.is_file();
         let mut seekable = file.try_clone()?;
+        if let Some(column) = self.column.as_deref().filter(|_| is_file) {
+            let mut head = Vec::new();
+            Read::by_ref(&mut seekable).take(4).read_to_end(&mut head)?;
+            if is_parquet(&head) {
+                let events = ParquetEvents::open(seekable, column);
+                let events = events.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+                self.bytes_read.add(file.metadata()?.len());
+                return self.without_served(Stopped { source: events, stop: self.stop.clone() });
+            }
+            seekable.rewind()?;
+        }
         let source: Box<dyn Read + Send> = match is_file {
             true => Box::new(file),
             false => Box::new(Awaited { file, stop: self.stop.clone() }),
@@ -125,12 +169,18 @@ impl EventReader {
             self.bytes_read.add(self.served);
             return Ok(Box::new(source));
         }
-        let mut events = packing.unpack(head, source);
+        self.without_served(packing.unpack(head, source))
+    }
+
+    fn without_served(
+        &self,
+        mut events: impl Read + Send + 'static,
+    ) -> io::Result<Box<dyn Read + Send>> {
         let skipped = io::copy(&mut (&mut events).take(self.served), &mut io::sink())?;
         if skipped < self.served {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Ok(events)
+        Ok(Box::new(events))
     }
 }
 
@@ -158,6 +208,19 @@ fn open(path: &Path) -> io::Result<File> {
         options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     }
     options.open(path)
+}
+
+/// Reads until a signal comes.
+struct Stopped<R> {
+    source: R,
+    stop: Stop,
+}
+
+impl<R: Read> Read for Stopped<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stop.check()?;
+        self.source.read(buffer)
+    }
 }
 
 /// Counts what is read, until a signal comes: a line may be so long, or so much of an archive be done already, that many reads go by

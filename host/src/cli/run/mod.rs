@@ -1,6 +1,8 @@
 //! `retort run`: bundles over streams of events.
 
 mod checkpoint;
+mod columns;
+mod drive;
 pub(super) mod inputs;
 mod outputs;
 mod progress;
@@ -11,15 +13,15 @@ mod summary;
 use std::io::{self, Write};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::available_parallelism;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use retort::runtime::{Progress, Stream, StreamEnd, StreamError, StreamInput, Summary};
+use retort::columns::{ColumnSink, EventsError, FilesError};
+use retort::runtime::{Stream, StreamEnd, StreamError, StreamInput, Summary};
 use retort::{Coded, Pipeline, Registry};
 
 use self::checkpoint::Checkpoint;
+use self::columns::ColumnArgs;
+use self::drive::{Drive, Driven};
 use self::inputs::{BytesRead, EventReader};
 use self::progress::{AboveBar, Bar};
 use self::state::{At, Job, JobParts, State};
@@ -48,9 +50,11 @@ pub(super) struct RunArgs {
     /// Where failed events go [default: stderr]
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
-    /// Where results go [default: stdout]
-    #[arg(long, value_name = "FILE")]
+    /// Where results go: a file, or the directory of tables [default: stdout]
+    #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    columns: ColumnArgs,
     #[command(flatten)]
     policy: PolicyArg,
     #[command(flatten)]
@@ -78,11 +82,12 @@ pub(super) struct RunArgs {
     #[arg(long)]
     unordered: bool,
     /// Keep in this file how far the run is, and go on from there where the file is there already
-    #[arg(long, value_name = "STATE", requires_all = ["out", "rejects"], conflicts_with = "unordered")]
+    #[arg(long, value_name = "STATE", requires = "out", conflicts_with_all = ["unordered", "table"])]
     resume: Option<PathBuf>,
-    /// With --resume: seconds from one time that the file is written to the next
-    #[arg(long, value_name = "SECONDS", requires = "resume", default_value = "1", value_parser = seconds)]
-    checkpoint_every: Duration,
+    /// With --resume: seconds from one time that the file is written to the next [default: 1, and 60 where results are columns, whose
+    /// files are ended then]
+    #[arg(long, value_name = "SECONDS", requires = "resume", value_parser = seconds)]
+    checkpoint_every: Option<Duration>,
 }
 
 /// When bundles are loaded.
@@ -100,7 +105,14 @@ Examples:
   retort run --bundles bundles events.ndjson > results.ndjson
   tail -f events.ndjson | retort run --bundles bundles --rejects rejects.ndjson
   retort run --bundles bundles \"logs/2026-*.ndjson.gz\" --out results.ndjson
-  retort run --bundles bundles year.zst --out results.ndjson --rejects rejects.ndjson --resume state.json";
+  retort run --bundles bundles year.zst --out results.ndjson --rejects rejects.ndjson --resume state.json
+  retort run --bundles bundles events.ndjson --out tables --format parquet
+  retort run --bundles bundles events.parquet --column event --out tables --format parquet --resume state.json";
+
+/// Whether an error of the system stands for one of this type.
+fn is_of<E: std::error::Error + 'static>(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<E>())
+}
 
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok();
@@ -110,6 +122,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 pub(super) fn main(args: &RunArgs) -> CommandResult {
     files::allow_open_files();
+    args.check_options()?;
     let mut pipeline = args.cache.pipeline(&args.policy)?;
     if let Some(check_one_in) = args.check_one_in {
         pipeline = pipeline.checking_one_in(check_one_in);
@@ -125,7 +138,10 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
     // Nothing is created or overwritten before all that is read has been found.
     let events = inputs::expand(&args.events)?;
     events.iter().try_for_each(|path| files::probe(path, "a file of events"))?;
+    inputs::probe_column(&events, args.columns.column.as_deref())?;
     args.guard(&events)?;
+    let is_lines = args.columns.format.is_lines();
+    let tables = if is_lines { None } else { Some(ColumnArgs::tables(&registry)?) };
     let state = args.state(&registry, &events)?;
     let before = match &state {
         Some((path, state)) => state.known_summary(path)?,
@@ -136,7 +152,11 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
         let are_whole = summary.rejected() == 0 && summary.in_part == 0;
         CommandVerdict::from_ok(are_whole && registry.failures().is_empty())
     };
-    if let Some((path, _)) = state.as_ref().filter(|(_, state)| state.done) {
+    if let Some((path, done)) = state.as_ref().filter(|(_, state)| state.done) {
+        if let (Some(tables), Some(out)) = (&tables, &args.out) {
+            // What the state counts may not have had its names yet.
+            args.columns.files(out, tables, Some(&done.files))?;
+        }
         output::note(format_args!("{}: all of it is done already", path.display()));
         output::say(summary::describe(&before, None));
         return Ok(is_well(&before));
@@ -146,60 +166,58 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
     let bytes_read = BytesRead::default();
     let at = state.as_ref().map(|(_, state)| state.at).unwrap_or_default();
     let readers = args.readers(&events, at, &stop, &bytes_read)?;
-    let (out, rejects) = outputs::open(args.out.as_deref(), args.rejects.as_deref())?;
     let total = inputs::total_bytes(&events);
-    let (checkpoint, out, rejects) = match (state, out, rejects) {
-        (Some((path, state)), Some(out), Some(rejects)) => {
-            let every = args.checkpoint_every;
-            let checkpoint = Checkpoint::begin(path, state, out, rejects, every)?;
-            let (out, rejects) = checkpoint.writers()?;
-            (Some(checkpoint), Some(out), Some(rejects))
+    let drive = |shows_results: bool, checkpoint: Option<Checkpoint>| Drive {
+        args,
+        bar: Bar::new(total, &bytes_read, &before, shows_results),
+        stop: &stop,
+        before: &before,
+        checkpoint,
+    };
+    let driven = match tables {
+        None => {
+            let outputs::Opened { checkpoint, out, rejects } = args.open_lines(state)?;
+            let drive = drive(out.is_none(), checkpoint);
+            let rejects: Box<dyn Write + Send> = match rejects {
+                Some(file) => Box::new(file),
+                None => Box::new(AboveBar(drive.bar.clone())),
+            };
+            let out: Box<dyn Write + Send> = match out {
+                Some(file) => Box::new(file),
+                None => Box::new(io::stdout()),
+            };
+            drive.through(Stream::new(&registry, out, rejects), readers, |_| Ok(()))
         }
-        (_, out, rejects) => {
-            let emptied = |file: outputs::OutputFile<'_>| file.cut(0);
-            (None, out.map(emptied).transpose()?, rejects.map(emptied).transpose()?)
-        }
-    };
-    let bar = Bar::new(total, &bytes_read, &before, out.is_none());
-    let out: Box<dyn Write + Send> = match out {
-        Some(file) => Box::new(file),
-        None => Box::new(io::stdout()),
-    };
-    let rejects: Box<dyn Write + Send> = match rejects {
-        Some(file) => Box::new(file),
-        None => Box::new(AboveBar(bar.clone())),
-    };
-
-    let threads = args.threads.or_else(|| available_parallelism().ok());
-    let kept = Arc::new(Mutex::new(Kept { checkpoint, failure: None }));
-    let observer = {
-        let (kept, bar, flag) = (Arc::clone(&kept), bar.clone(), stop.flag());
-        move |progress: &Progress<'_>| {
-            bar.iter().for_each(|bar| bar.show(progress));
-            if kept.lock().unwrap_or_else(PoisonError::into_inner).note(progress).is_err() {
-                flag.store(true, Ordering::SeqCst);
+        Some(tables) => match &args.out {
+            None => {
+                let stream = Stream::into_sink(&registry, args.columns.stream(tables)?);
+                let end = |sink: &mut ColumnSink| sink.end().map_err(CliError::Output);
+                drive(true, None).through(stream, readers, end)
             }
-        }
+            Some(out) => {
+                let mark = state.as_ref().map(|(_, state)| &state.files);
+                let files = args.columns.files(out, &tables, mark)?;
+                let every = args.checkpoint_every.unwrap_or(TABLES_EVERY);
+                let checkpoint = state.map(|(path, state)| {
+                    Checkpoint::of_tables(path, state, files.clone(), every)
+                });
+                let is_kept = checkpoint.is_some();
+                let sink = ColumnSink::files(tables, files.clone());
+                let end = |_: &mut ColumnSink| -> Result<(), CliError> {
+                    // A checkpoint ends them itself.
+                    if !is_kept {
+                        let mut files = files.lock();
+                        files.finish()?;
+                        files.publish()?;
+                    }
+                    Ok(())
+                };
+                let stream = Stream::into_sink(&registry, sink);
+                drive(false, checkpoint).through(stream, readers, end)
+            }
+        },
     };
-    let mut stream = Stream::new(&registry, out, rejects)
-        .with_threads(threads.unwrap_or(NonZeroUsize::MIN))
-        .with_stop(stop.flag())
-        .with_summary(before.clone())
-        .with_observer(observer);
-    if args.unordered {
-        stream = stream.unordered();
-    }
-    if args.no_graph_check {
-        stream = stream.without_graph_check();
-    } else if args.allow_external_endpoints {
-        stream = stream.allowing_external_endpoints();
-    }
-    let start = Instant::now();
-    let ended = stream.run_all(readers);
-    let elapsed = start.elapsed();
-    let summary = stream.summary().clone();
-    drop(stream);
-    bar.iter().for_each(Bar::clear);
+    let Driven { ended, is_ended, kept, summary, elapsed } = driven;
 
     let is_broken_pipe = ended.as_ref().is_err_and(StreamError::is_broken_pipe);
     for failure in registry.late_failures() {
@@ -208,11 +226,10 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
     if !is_broken_pipe {
         output::say(summary::describe(&summary, Some((&before, elapsed))));
     }
-    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
     let is_done = matches!(ended, Ok(StreamEnd::Complete));
-    let state_written = kept.end(is_done);
     ended.map_err(|error| args.told(&events, error))?;
-    state_written?;
+    is_ended?;
+    kept?;
     match stop.exit_code().filter(|_| !is_done) {
         Some(code) => {
             output::note("a signal has ended it before all was read");
@@ -222,27 +239,43 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
     }
 }
 
-/// What is kept of a run on disk, and why it can't be.
-struct Kept {
-    checkpoint: Option<Checkpoint>,
-    failure: Option<CliError>,
-}
+/// Seconds from one checkpoint to the next, where it ends a file of each table.
+const TABLES_EVERY: Duration = Duration::from_mins(1);
 
-impl Kept {
-    fn note(&mut self, progress: &Progress<'_>) -> Result<(), ()> {
-        let Some(checkpoint) = &mut self.checkpoint else { return Ok(()) };
-        checkpoint.note(progress).map_err(|failure| self.failure = Some(failure))
-    }
-
-    fn end(&mut self, is_done: bool) -> Result<(), CliError> {
-        if let Some(failure) = self.failure.take() {
-            return Err(failure);
-        }
-        self.checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.end(is_done))
-    }
-}
+/// The same for lines.
+const LINES_EVERY: Duration = Duration::from_secs(1);
 
 impl RunArgs {
+    /// Refuses options that mean nothing together.
+    fn check_options(&self) -> Result<(), CliError> {
+        let (out, rejects) = (self.out.as_deref(), self.rejects.as_deref());
+        self.columns.check(out, rejects)?;
+        if self.resume.is_some() && self.columns.format.is_lines() && rejects.is_none() {
+            let expected = "--rejects with a file, as --resume needs of lines";
+            return Err(CliError::OutputOptions { expected, found: "none" });
+        }
+        Ok(())
+    }
+
+    /// The files of lines, and what keeps how far they are.
+    fn open_lines(&self, state: Option<(&Path, State)>) -> Result<outputs::Opened, CliError> {
+        let (out, rejects) = outputs::open(self.out.as_deref(), self.rejects.as_deref())?;
+        match (state, out, rejects) {
+            (Some((path, state)), Some(out), Some(rejects)) => {
+                let every = self.checkpoint_every.unwrap_or(LINES_EVERY);
+                let checkpoint = Checkpoint::begin(path, state, out, rejects, every)?;
+                let (out, rejects) = checkpoint.writers()?.unzip();
+                Ok(outputs::Opened { checkpoint: Some(checkpoint), out, rejects })
+            }
+            (_, out, rejects) => {
+                let emptied = |file: outputs::OutputFile<'_>| file.cut(0);
+                let (out, rejects) =
+                    (out.map(emptied).transpose()?, rejects.map(emptied).transpose()?);
+                Ok(outputs::Opened { checkpoint: None, out, rejects })
+            }
+        }
+    }
+
     /// Refuses to write what is read as well, and two outputs to one file.
     fn guard(&self, events: &[PathBuf]) -> Result<(), CliError> {
         let inputs = Inputs::default()
@@ -270,17 +303,17 @@ impl RunArgs {
         registry: &Registry,
         events: &[PathBuf],
     ) -> Result<Option<(&Path, State)>, CliError> {
-        let (Some(path), Some(out), Some(rejects)) = (&self.resume, &self.out, &self.rejects)
-        else {
-            return Ok(None);
-        };
+        let (Some(path), Some(out)) = (&self.resume, &self.out) else { return Ok(None) };
         let job = Job::new(&JobParts {
             registry,
             policy: self.policy.read()?,
             check_graph: !self.no_graph_check,
             allow_external_endpoints: self.allow_external_endpoints,
             out,
-            rejects,
+            // Rejects are a table, where results are.
+            rejects: self.rejects.as_deref().unwrap_or(Path::new("")),
+            format: self.columns.format,
+            column: self.columns.column.as_deref(),
             inputs: events,
         })?;
         let Some(state) = State::read(path, &job)? else {
@@ -305,7 +338,8 @@ impl RunArgs {
         let left = events.iter().enumerate().skip(at.input);
         let readers = left.map(|(index, path)| {
             let begun = if index == at.input { at.in_input() } else { Default::default() };
-            let reader = EventReader::new(path, stop, bytes_read)?.after(begun.offset);
+            let reader = EventReader::new(path, stop, bytes_read)?;
+            let reader = reader.of_column(self.columns.column.as_deref()).after(begun.offset);
             let input = StreamInput::new(reader).starting_at(begun);
             Ok(if is_named { input.named(files::name(path)) } else { input })
         });
@@ -314,6 +348,23 @@ impl RunArgs {
 
     /// The error of a stream, with what it is about where it doesn't say so itself.
     fn told(&self, events: &[PathBuf], error: StreamError) -> CliError {
+        let error = match error {
+            StreamError::Read { file, source, .. } if is_of::<EventsError>(&source) => {
+                let first = events.first().map(|path| files::name(path));
+                let origin = file.or(first).unwrap_or_default();
+                return match source.downcast::<EventsError>() {
+                    Ok(error) => CliError::Events { origin, error },
+                    Err(source) => CliError::Output(source),
+                };
+            }
+            StreamError::Results(source) if is_of::<FilesError>(&source) => {
+                return match source.downcast::<FilesError>() {
+                    Ok(error) => error.into(),
+                    Err(source) => CliError::Output(source),
+                };
+            }
+            error => error,
+        };
         let file = |path: &Option<PathBuf>, default: &str| {
             path.as_deref().map_or_else(|| default.to_owned(), files::name)
         };

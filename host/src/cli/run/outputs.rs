@@ -4,7 +4,15 @@ use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
+use super::checkpoint::Checkpoint;
 use crate::cli::error::CliError;
+
+/// What lines are written to, emptied or cut to where they are gone on from.
+pub(super) struct Opened {
+    pub(super) checkpoint: Option<Checkpoint>,
+    pub(super) out: Option<File>,
+    pub(super) rejects: Option<File>,
+}
 
 /// A file to write, which still holds what it held.
 pub(super) struct OutputFile<'a> {

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use retort::bundle::Digest;
+use retort::columns::FileMark;
 use retort::diagnostics::lookup_code;
 use retort::runtime::{LinePosition, StreamPosition, Summary};
 use retort::{Registry, TenantPolicy};
 use serde::{Deserialize, Serialize};
 
+use super::columns::OutputFormat;
 use crate::cli::error::CliError;
 use crate::cli::files;
 
@@ -34,6 +36,9 @@ pub(super) struct State {
     pub(super) out_bytes: u64,
     /// Bytes of the file of rejects up to there.
     pub(super) rejects_bytes: u64,
+    /// Whole files of each table up to there, where results are columns.
+    #[serde(default, skip_serializing_if = "FileMark::is_empty")]
+    pub(super) files: FileMark,
     summary: WrittenSummary,
     /// Whether all inputs have been read to their ends.
     pub(super) done: bool,
@@ -52,6 +57,12 @@ pub(super) struct Job {
     allow_external_endpoints: bool,
     out: PathBuf,
     rejects: PathBuf,
+    /// What results are written as.
+    #[serde(default, skip_serializing_if = "OutputFormat::is_lines")]
+    format: OutputFormat,
+    /// The column of events in files of Parquet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    column: Option<String>,
     inputs: Vec<InputIdentity>,
 }
 
@@ -101,6 +112,8 @@ pub(super) struct JobParts<'a> {
     pub(super) allow_external_endpoints: bool,
     pub(super) out: &'a Path,
     pub(super) rejects: &'a Path,
+    pub(super) format: OutputFormat,
+    pub(super) column: Option<&'a str>,
     pub(super) inputs: &'a [PathBuf],
 }
 
@@ -120,6 +133,8 @@ impl Job {
             allow_external_endpoints: parts.allow_external_endpoints,
             out: parts.out.to_owned(),
             rejects: parts.rejects.to_owned(),
+            format: parts.format,
+            column: parts.column.map(str::to_owned),
             inputs: parts
                 .inputs
                 .iter()
@@ -167,6 +182,13 @@ impl Job {
             let (was, is) = (self.allow_external_endpoints, now.allow_external_endpoints);
             return told("--allow-external-endpoints to be", &was, &is);
         }
+        if self.format != now.format {
+            return told("--format", &self.format.name(), &now.format.name());
+        }
+        if self.column != now.column {
+            let shown = |column: &Option<String>| column.clone().unwrap_or_default();
+            return told("--column", &shown(&self.column), &shown(&now.column));
+        }
         if self.out != now.out {
             return told("--out", &self.out.display(), &now.out.display());
         }
@@ -201,7 +223,8 @@ impl State {
     /// Nothing is done of it.
     pub(super) fn of(job: Job) -> Self {
         let (at, summary) = (At::default(), WrittenSummary::default());
-        Self { format: FORMAT, job, at, out_bytes: 0, rejects_bytes: 0, summary, done: false }
+        let files = FileMark::new();
+        Self { format: FORMAT, job, at, out_bytes: 0, rejects_bytes: 0, files, summary, done: false }
     }
 
     /// What the file says of this job; `None` where there is no file.
@@ -244,6 +267,10 @@ impl State {
 
     /// Refuses outputs that have lost what it counts on. `path` is the file of the state.
     pub(super) fn check_outputs(&self, path: &Path) -> Result<(), CliError> {
+        if !self.job.format.is_lines() {
+            // The files are looked for where they are gone on from.
+            return Ok(());
+        }
         for (output, least) in
             [(&self.job.out, self.out_bytes), (&self.job.rejects, self.rejects_bytes)]
         {

@@ -6,6 +6,9 @@ codes! { Stage::Graph;
     DUPLICATE_NODE_ID = "duplicate_node_id":
         "Two nodes of one result have the same id, so that edges to it are ambiguous.",
         "Use key fields that tell the nodes apart, or emit the node once.";
+    ENDPOINT_LEFT_OUT = "endpoint_left_out":
+        "An edge begins or ends at a node of its result that is in no table, since it doesn't fit one. The edge is left out as well.",
+        "Look at why the node was left out: it is a reject of the same event.";
     GRAPH_SPEC_CONFLICTING_FIELDS = "graph_spec_conflicting_fields":
         "Two fields of the graph spec say the same thing, and it is not known which one holds.",
         "Keep one of the two fields.";
@@ -59,6 +62,15 @@ codes! { Stage::Graph;
     MISSING_NODE_ID = "missing_node_id":
         "A node's id is empty.",
         "Give every node an id of the form {session}:{entity}:{key}={value}.";
+    PROPERTY_TWICE = "property_twice":
+        "A node or an edge gives a property twice, with two values, of which its column has the first.",
+        "Have the extractor give each property once, under one of its names.";
+    ROWS_TOO_LARGE = "rows_too_large":
+        "The rows of one event would be larger than what is held in memory: each of them repeats the spans, the type and the bundle of its event.",
+        "Have the extractor claim fewer spans or give fewer nodes of one event.";
+    TABLES_CONFLICT = "tables_conflict":
+        "Two bundles have graph specs that mean different things by one name, so that their results fit no common table.",
+        "Give the entity, the relationship or the property one meaning in all graph specs, or run the bundles apart.";
     UNKNOWN_RELATIONSHIP = "unknown_relationship":
         "An edge's relationship is not in the graph spec.",
         "Use a relationship name of the graph spec, spelt exactly as there, or add it.",
@@ -66,6 +78,12 @@ codes! { Stage::Graph;
     UNRESOLVED_ENDPOINT = "unresolved_endpoint":
         "An edge names a node that is not in the same result.",
         "Emit the node with the edge, or allow external endpoints if the node comes from another event.";
+    VALUE_INEXACT = "value_inexact":
+        "An integer has more digits than a column of doubles holds, so that another integer would be stored.",
+        "Make the property an `int64`, or a `string` where it is an id.";
+    VALUE_OUT_OF_RANGE = "value_out_of_range":
+        "A value is beyond what its column can hold: an integer beyond 64 bits, a number beyond a double, or a time that is outside the years 1 to 9999 in UTC.",
+        "Make the property a `string`, or leave such values out.";
     WRONG_ENDPOINT_ENTITY = "wrong_endpoint_entity":
         "An edge ends at a node of another entity than its relationship joins.",
         "Swap the two ends if they are reversed, or point the edge at a node of the right entity.";

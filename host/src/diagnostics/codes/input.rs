@@ -15,6 +15,12 @@ codes! { Stage::Input;
     CASE_INVALID = "case_invalid":
         "A file of the hostile corpus that is built in can't be read as a case.",
         "Use a released build; in a checkout, correct the file that the message names.";
+    COLUMN_NOT_FOUND = "column_not_found":
+        "A file of Parquet has no column by the name that was given, or none was given.",
+        "Name with --column the column that holds the events; the message lists those that there are.";
+    COLUMN_UNSUPPORTED = "column_unsupported":
+        "A column of Parquet holds neither JSON text nor a struct of what JSON can say.",
+        "Name a column of strings, of bytes, or a struct; docs/columns.md says what is rendered how.";
     EXPECTED_EMPTY = "expected_empty":
         "The file of expected results holds none.",
         "Write what a sample has to give into it, one JSON object a line, or have `retort label` write it; or leave `expected` out.";
@@ -84,6 +90,18 @@ codes! { Stage::Input;
     OUTPUT_IS_INPUT = "output_is_input":
         "A file would be overwritten that is read, or written twice, in the same run.",
         "Name another file for the output.";
+    OUTPUT_OPTIONS = "output_options":
+        "Two options of a command don't go together, or one of them asks for another.",
+        "Do what the message says; the command with --help lists its options.";
+    OUT_NOT_EMPTY = "out_not_empty":
+        "The directory that tables are to be written to has something in it that isn't of this run. Rows of two runs would be mixed.",
+        "Name a new directory, or empty that one.";
+    PARQUET_INVALID = "parquet_invalid":
+        "A file that begins as one of Parquet isn't one, or contradicts itself.",
+        "Write the file again, and look whether it was cut off or altered on its way.";
+    PARQUET_TOO_LARGE = "parquet_too_large":
+        "A file of Parquet asks for more memory than is given to one: 64 MiB for what it says of itself, and 1 GiB for the column of a row group.",
+        "Write it with smaller row groups.";
     PROJECT_EXISTS = "project_exists":
         "A new project was to be written where something else is already, or under a name that no project can have.",
         "Name a folder that isn't there. Its name may have letters, digits, hyphens and underscores, and begins with a letter.";
@@ -126,6 +144,9 @@ codes! { Stage::Input;
     STDIN_TWICE = "stdin_twice":
         "Two of the files that were named are stdin, which can be read only once.",
         "Give `-` in one place, and a file in the others.";
+    TABLE_NOT_FOUND = "table_not_found":
+        "There is no table by the name that was given.",
+        "Name one of those that the message lists.";
     TASK_DOCUMENT_EMPTY = "task_document_empty":
         "The rule or the event schema is an empty text.",
         "Write down what is to be extracted, or leave the document out.";

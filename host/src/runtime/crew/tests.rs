@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::runtime::error::StreamError;
 use crate::runtime::outputs::{Observer, Progress, Writers};
+use crate::runtime::sink::LineWriters;
 use crate::runtime::source::StreamPosition;
 use crate::runtime::summary::Summary;
 
@@ -105,8 +106,9 @@ fn run_into<R: Read + Send, O: Write + Send, J: Write + Send>(
     let inputs = inputs.into_iter().enumerate();
     let inputs = inputs.map(|(index, reader)| StreamInput::new(reader).named(index.to_string()));
     let source = Source::new(inputs, LIMIT, way.chunk_bytes, stop);
-    let outputs =
-        Outputs::new(Writers::new(out, rejects, summary, observer), way.threads, way.is_ordered);
+    let mut sink = LineWriters { out, rejects };
+    let writers = Writers::new(&mut sink, summary, observer);
+    let outputs = Outputs::new(writers, way.threads, way.is_ordered);
     let mut servers: Vec<Echo> = (0..way.threads).map(|_| Echo).collect();
     let source = run(&mut servers, source, way.bounds(), &outputs);
     Ok(outputs.into_whole()? & source.into_ended()?)
@@ -231,7 +233,8 @@ proptest! {
         });
         let source = Source::new(rest, LIMIT, chunk_bytes, None);
         let mut written = (whole.out[..out as usize].to_vec(), whole.rejects[..rejects as usize].to_vec());
-        let writers = Writers::new(&mut written.0, &mut written.1, &mut summary, None);
+        let mut sink = LineWriters { out: &mut written.0, rejects: &mut written.1 };
+        let writers = Writers::new(&mut sink, &mut summary, None);
         let outputs = Outputs::new(writers, 2, true);
         run(&mut [Echo, Echo], source, way.bounds(), &outputs);
         drop(outputs);
@@ -331,8 +334,8 @@ fn a_chunk_that_comes_to_much_is_written_in_parts_and_in_order() {
     let text = "a\n".repeat(60);
     let source = Source::new([StreamInput::new(text.as_bytes())].into_iter(), LIMIT, 40, None);
     let (mut out, mut summary) = (Checked::default(), Summary::default());
-    let mut rejects = io::sink();
-    let outputs = Outputs::new(Writers::new(&mut out, &mut rejects, &mut summary, None), 3, true);
+    let mut sink = LineWriters { out: &mut out, rejects: io::sink() };
+    let outputs = Outputs::new(Writers::new(&mut sink, &mut summary, None), 3, true);
     run(&mut [Large, Large, Large], source, BOUNDS, &outputs);
     drop(outputs);
     assert_eq!(out.0, 60);
