@@ -257,6 +257,10 @@ impl<'r> Dispatcher<'r> {
         runner.map_or(Ok(()), |runner| runner.project(event))
     }
 
+    pub(super) fn holds_to_graphs(&self) -> bool {
+        self.holds_to_graphs
+    }
+
     pub(super) fn registry(&self) -> &'r Registry {
         self.registry
     }

@@ -13,6 +13,7 @@
 //! It knows bundles, graphs and the sandbox, and nothing of how plans are written.
 
 mod bundle_graph;
+mod checked;
 mod crew;
 mod dispatcher;
 mod error;
@@ -38,6 +39,7 @@ mod wiring;
 
 pub use crate::json::{Line, LinePosition, Lines};
 pub use bundle_graph::GraphsError;
+pub use checked::{Checked, Spent};
 pub use dispatcher::{DispatchError, Dispatched, Dispatcher, Served};
 pub use error::StreamError;
 pub use extracted::Extracted;

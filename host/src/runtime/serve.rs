@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tracing::{Span, debug};
 
+use super::checked::{Spent, held, merged};
 use super::crew::Serve;
 use super::dispatcher::{Dispatched, Dispatcher};
 use super::fallback::Decided;
@@ -13,7 +14,6 @@ use super::graph_check::{self, GraphCheck};
 use super::line::{Reject, push_bundles, push_on_one_line, push_text};
 use super::outputs::Output;
 use super::registry::{Registry, Route};
-use super::shared::{Merging, Shared};
 use super::source::Origin;
 use super::summary::Summary;
 use crate::abi::event::EventError;
@@ -22,7 +22,7 @@ use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::graph::Failure;
 use crate::json::Line;
 use crate::sandbox::runner::trace_rejection;
-use crate::sandbox::{RunError, RunOutcome};
+use crate::sandbox::RunError;
 
 /// What all threads of a stream serve by.
 #[derive(Clone, Debug)]
@@ -39,19 +39,6 @@ impl<'r> ServeConfig<'r> {
     pub(super) fn new(registry: &'r Registry) -> Self {
         let heads = registry.routes().iter().map(|route| LineHead::new(registry, route)).collect();
         Self { registry, heads, graph_check: Some(GraphCheck::default()), batch: None }
-    }
-
-    /// What is left of a bundle's result with which something is wrong, where results are checked.
-    fn checked(
-        &self,
-        bundle: usize,
-        outcome: RunOutcome<'_>,
-        event: &[u8],
-    ) -> Result<Option<Box<Decided>>, Problem> {
-        match self.graph_check {
-            Some(check) => check.decide(self.registry, bundle, outcome, event),
-            None => Ok(None),
-        }
     }
 
     /// The text of a line up to its result.
@@ -136,7 +123,12 @@ impl<'r> LineServer<'r> {
             Ok(Dispatched::Served(served)) => served,
             Ok(Dispatched::Shared(shared)) => {
                 let (index, event_type) = (shared.index, shared.event_type());
-                return match merged(&self.config, &shared, text, summary) {
+                let (check, registry) = (self.config.graph_check, self.config.registry);
+                let mut spent = Spent::default();
+                let merged = merged(check, registry, &shared, text, &mut spent);
+                summary.fuel += spent.fuel;
+                summary.failed_conversions += spent.failed_conversions;
+                return match merged {
                     Ok(merged) => push_merged(
                         &self.config,
                         origin,
@@ -163,8 +155,8 @@ impl<'r> LineServer<'r> {
         };
         summary.fuel += served.outcome().fuel;
         summary.failed_conversions += u64::from(served.outcome().failed_conversions);
-        let checked = self.config.checked(served.place, served.outcome(), text);
-        let in_part = match checked {
+        let (check, registry) = (self.config.graph_check, self.config.registry);
+        let in_part = match held(check, registry, served.place, served.outcome(), text) {
             Ok(in_part) => in_part,
             Err(failure) => {
                 debug!(code = failure.code.name, "event rejected");
@@ -187,25 +179,6 @@ impl<'r> LineServer<'r> {
         }
         line.extend_from_slice(b"}\n");
     }
-}
-
-/// What several extractors gave, each held to its graph spec, as one.
-fn merged(
-    config: &ServeConfig<'_>,
-    shared: &Shared<'_>,
-    event: &[u8],
-    summary: &mut Summary,
-) -> Result<Decided, Problem> {
-    let mut merging = Merging::default();
-    for part in shared.parts() {
-        let outcome = part.outcome();
-        summary.fuel += outcome.fuel;
-        summary.failed_conversions += u64::from(outcome.failed_conversions);
-        let left = config.checked(part.place, outcome, event)?;
-        let added = merging.add(part.bundle(), &outcome, left.map(|it| *it));
-        added.map_err(|error| error.problem())?;
-    }
-    merging.finish(shared.conflicts)
 }
 
 fn push_merged(

@@ -1,0 +1,40 @@
+//! Retort for Python: what `retort` is for Rust, as objects of Python.
+//!
+//! A thin layer: nothing is decided in here. What waits or computes does so without the interpreter's lock; an error of Python is an
+//! error of the library with its code, its place and its figures; a panic is an error as well.
+
+mod author;
+mod bundle;
+mod compat;
+mod error;
+mod event;
+mod json;
+mod many;
+mod model;
+mod open;
+mod result;
+mod seat;
+mod task;
+
+use pyo3::prelude::*;
+
+/// What `retort` is made of. Not for use by itself.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::author::{check, compile, project, repair};
+    #[pymodule_export]
+    use super::bundle::Bundle;
+    #[pymodule_export]
+    use super::compat::{
+        FallbackOutcome, Spec, compile_with_llm, diagnostic, held_to, parse_plan, plan_schema,
+        render_plan, resolution_prompt, run_with_fallback, validate,
+    };
+    #[cfg(debug_assertions)]
+    #[pymodule_export]
+    use super::error::panicking;
+    #[pymodule_export]
+    use super::many::ExtractMany;
+    #[pymodule_export]
+    use super::result::{Edge, Node, Result};
+}
