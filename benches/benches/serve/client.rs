@@ -1,19 +1,25 @@
 //! A client as it should be: over HTTP/1.1, on one connection for some requests, reading while it sends.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::pin::Pin;
 
 use bytes::Bytes;
-use http_body_util::channel::{Channel, Sender};
-use http_body_util::{BodyExt as _, Either, Full};
-use hyper::body::Incoming;
+use futures_util::stream::{Stream, unfold};
+use http_body_util::{BodyExt as _, Either, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{AUTHORIZATION, CONTENT_ENCODING, HOST};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// What a request brings.
-pub(super) type Body = Either<Full<Bytes>, Channel<Bytes>>;
+pub(super) type Body = Either<Full<Bytes>, StreamBody<Pieces>>;
+
+/// Pieces of a body, as they are sent.
+type Pieces = Pin<Box<dyn Stream<Item = Result<Frame<Bytes>, Infallible>> + Send>>;
 
 /// Why a request wasn't answered.
 pub(super) type Failed = Box<dyn std::error::Error + Send + Sync>;
@@ -27,8 +33,12 @@ pub(super) struct Client {
 
 /// A body that is sent from one time to the next.
 pub(super) fn streamed() -> (Sender<Bytes>, Body) {
-    let (sender, body) = Channel::new(8);
-    (sender, Either::Right(body))
+    let (sender, pieces) = channel(8);
+    let pieces = unfold(pieces, |mut pieces: Receiver<Bytes>| async {
+        let piece = pieces.recv().await?;
+        Some((Ok(Frame::data(piece)), pieces))
+    });
+    (sender, Either::Right(StreamBody::new(Box::pin(pieces))))
 }
 
 /// A body that is there.

@@ -8,11 +8,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http_body_util::channel::Sender;
 use retort::bundle::Digest;
 use retort_benches::beside::{Times, times};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
+use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::client::{Client, Failed, Lines, streamed, whole};
@@ -203,10 +203,10 @@ async fn asked(
 }
 
 /// Sends events when they are due.
-async fn sent(mut sender: Sender<Bytes>, ids: std::ops::Range<u64>, at: impl Fn(u64) -> Instant) {
+async fn sent(sender: Sender<Bytes>, ids: std::ops::Range<u64>, at: impl Fn(u64) -> Instant) {
     for id in ids {
         sleep_until(at(id)).await;
-        if sender.send_data(event(id).into()).await.is_err() {
+        if sender.send(event(id).into()).await.is_err() {
             // Who reads the answer says why.
             return;
         }

@@ -43,6 +43,27 @@ enum Way {
     Connections,
 }
 
+impl Way {
+    /// What is sent of events, made once: clients are to cost the machine as little as they can.
+    fn body(self) -> Vec<u8> {
+        let (bytes, count) = match self {
+            Self::Events { bytes, count } => (bytes, count),
+            Self::Unread => (1_000, 100),
+            Self::GiantLines => (4_000_000, 4),
+            Self::Dribble | Self::BadGzip | Self::Connections => return Vec::new(),
+        };
+        event(bytes).repeat(count).into_bytes()
+    }
+
+    /// Between two connections.
+    fn pause(self) -> Duration {
+        match self {
+            Self::Connections => Duration::from_millis(200),
+            _ => Duration::from_millis(20),
+        }
+    }
+}
+
 const fn guest(name: &'static str, guest: Attack, is_never_set_aside: bool) -> Hostile {
     let client = Way::Events { bytes: 40, count: 50 };
     Hostile { name, guest: Some(guest), is_never_set_aside, client, at_once: 4 }
@@ -126,8 +147,9 @@ pub(super) struct Target {
 
 /// All clients of a tenant, until nobody tells them what is wanted any more.
 pub(super) fn attack(target: &Target, of: &'static Hostile) {
+    let body: Arc<[u8]> = of.client.body().into();
     for number in 0..of.at_once {
-        let target = target.clone();
+        let (target, body) = (target.clone(), Arc::clone(&body));
         tokio::spawn(async move {
             let Target { address, packed, wanted } = target;
             let (mut wanted, mut over) = (wanted.clone(), wanted);
@@ -136,11 +158,11 @@ pub(super) fn attack(target: &Target, of: &'static Hostile) {
                 turn += 1;
                 // What becomes of it is its own affair; where it is to end, its connection is closed.
                 tokio::select! {
-                    _ = once(address, &packed, of, turn) => {}
+                    _ = once(address, &body, &packed, of, turn) => {}
                     _ = over.wait_for(|it| !*it) => {}
                 }
                 // Who is refused tries again, and leaves something of the processor to the others.
-                sleep(Duration::from_millis(20)).await;
+                sleep(of.client.pause()).await;
             }
         });
     }
@@ -149,6 +171,7 @@ pub(super) fn attack(target: &Target, of: &'static Hostile) {
 /// One connection.
 async fn once(
     address: SocketAddr,
+    body: &[u8],
     packed: &Packed,
     of: &Hostile,
     turn: usize,
@@ -156,14 +179,13 @@ async fn once(
     let stream = TcpStream::connect(address).await?;
     let name = of.name;
     match of.client {
-        Way::Events { bytes, count } => {
-            let body = event(bytes).repeat(count);
+        Way::Events { .. } => {
             let head = head(name, &format!("Content-Length: {}\r\n", body.len()));
-            whole(stream, &head, body.as_bytes()).await
+            whole(stream, &head, body).await
         }
         Way::Dribble => dribble(stream, name, turn).await,
-        Way::Unread => unread(stream, name).await,
-        Way::GiantLines => giant_lines(stream, name, turn).await,
+        Way::Unread => unread(stream, name, body).await,
+        Way::GiantLines => giant_lines(stream, name, body, turn).await,
         Way::BadGzip => {
             let body = match turn % 4 {
                 0 => &packed.truncated,
@@ -219,25 +241,27 @@ async fn dribble(mut stream: TcpStream, name: &str, turn: usize) -> std::io::Res
     Ok(())
 }
 
-async fn unread(mut stream: TcpStream, name: &str) -> std::io::Result<()> {
+async fn unread(mut stream: TcpStream, name: &str, body: &[u8]) -> std::io::Result<()> {
     stream.write_all(head(name, "Content-Length: 1000000000\r\n").as_bytes()).await?;
-    let events = event(1_000).repeat(100);
     loop {
-        stream.write_all(events.as_bytes()).await?;
+        stream.write_all(body).await?;
     }
 }
 
-async fn giant_lines(stream: TcpStream, name: &str, turn: usize) -> std::io::Result<()> {
+async fn giant_lines(
+    mut stream: TcpStream,
+    name: &str,
+    body: &[u8],
+    turn: usize,
+) -> std::io::Result<()> {
     if turn.is_multiple_of(2) {
-        let body = event(4_000_000).repeat(4);
         let head = head(name, &format!("Content-Length: {}\r\n", body.len()));
-        return whole(stream, &head, body.as_bytes()).await;
+        return whole(stream, &head, body).await;
     }
-    let mut stream = stream;
     stream.write_all(head(name, "Content-Length: 4000000000\r\n").as_bytes()).await?;
-    let part = vec![b'x'; 1 << 20];
+    let (without_end, _) = body.split_at(1 << 20);
     loop {
-        stream.write_all(&part).await?;
+        stream.write_all(without_end).await?;
     }
 }
 

@@ -1,7 +1,7 @@
 //! The service over HTTP, in a process of its own, on the loopback address.
 //!
-//! `-- load [MINUTES]`: fifty tenants, of them ten hostile, in turns with and without these, while versions are switched and the
-//! configuration is reloaded; it ends with 1 where an answer is wrong or missing. `-- overhead`: what the service adds to the same
+//! `-- load [MINUTES] [NAME ..]`: fifty tenants, of them ten hostile, in turns with and without these, while versions are switched and the
+//! configuration is reloaded; it ends with 1 where an answer is wrong or missing. With names, only those are hostile. `-- overhead`: what the service adds to the same
 //! events in one process. Both, shortly, if nothing is said.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this prints")]
@@ -28,13 +28,14 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let minutes = arguments.iter().find_map(|it| it.parse().ok()).unwrap_or(1);
-    let name = arguments.iter().find(|it| it.parse::<u64>().is_err()).map_or("", String::as_str);
+    let mut names = arguments.iter().filter(|it| it.parse::<u64>().is_err()).map(String::as_str);
+    let name = names.next().unwrap_or_default();
     // Hostile clients have many connections.
     let files = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
     let mut is_right = true;
     if name.is_empty() || name == "load" {
-        is_right = load::run(Duration::from_secs(60 * minutes));
+        is_right = load::run(Duration::from_secs(60 * minutes), &names.collect::<Vec<_>>());
     }
     if name.is_empty() || name == "overhead" {
         overhead::compare();

@@ -24,7 +24,14 @@ fn built() -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let build = ["build", "--release", "--bin", "retort"];
-    let built = Command::new(cargo).args(build).current_dir(workspace).status();
+    let mut cargo = Command::new(cargo);
+    // What cargo says of the program that it runs makes another build of crates that ask for it.
+    let told = std::env::vars_os().map(|(name, _)| name).filter(|name| {
+        let name = name.to_string_lossy();
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+    });
+    told.for_each(|name| _ = cargo.env_remove(name));
+    let built = cargo.args(build).current_dir(workspace).status();
     assert!(built.is_ok_and(|it| it.success()), "retort isn't built");
     // Beside the folder of this program.
     let program = std::env::current_exe().expect("this program");
@@ -38,6 +45,9 @@ impl Service {
         let mut child = Command::new(built())
             .args(["serve", "--log", "json", "--config"])
             .arg(config)
+            // So that a version that is gone back to isn't compiled again.
+            .arg("--cache")
+            .arg(config.with_file_name("cache"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -14,7 +14,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
@@ -41,7 +40,8 @@ pub(super) struct Connections {
 
 impl Connections {
     pub(super) fn new(state: &Arc<State>, router: Router) -> Self {
-        Self { state: Arc::clone(state), router, seats: Arc::default(), open: JoinSet::new() }
+        let seats = Arc::new(Seats::new(state.config().limits.connections));
+        Self { state: Arc::clone(state), router, seats, open: JoinSet::new() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -51,8 +51,6 @@ impl Connections {
     /// Takes connections until `ending` is over. Where there are as many as may be, one that waits for a request gives way; where all have
     /// one, others wait at the system's door.
     pub(super) async fn accept(&mut self, listener: TcpListener, ending: impl Future<Output = ()>) {
-        let places =
-            Arc::new(Semaphore::new(self.state.config().limits.connections.get() as usize));
         let mut ending = pin!(ending);
         loop {
             let accepted = tokio::select! {
@@ -69,24 +67,16 @@ impl Connections {
                     continue;
                 }
             };
-            let place = match Arc::clone(&places).try_acquire_owned() {
-                Ok(place) => Ok(place),
-                Err(_) => {
-                    self.seats.give_way();
-                    tokio::select! {
-                        biased;
-                        () = &mut ending => return,
-                        place = Arc::clone(&places).acquire_owned() => place,
-                    }
-                }
+            let seat = tokio::select! {
+                biased;
+                () = &mut ending => return,
+                seat = self.seats.sit() => seat,
             };
             let (state, router) = (Arc::clone(&self.state), self.router.clone());
-            let seat = self.seats.sit();
             self.open.spawn(async move {
                 state.meters.connections.fetch_add(1, Ordering::Relaxed);
                 connection(&state, stream, peer, router, &seat).await;
                 state.meters.connections.fetch_sub(1, Ordering::Relaxed);
-                drop(place);
             });
         }
     }

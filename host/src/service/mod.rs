@@ -32,7 +32,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::{Extension, Router};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::time::timeout;
 use tracing::{info, warn};
 use utoipa_axum::routes;
@@ -47,6 +47,10 @@ use self::openapi::Description;
 use self::state::{Phase, State};
 use crate::bundle::pipeline::Pipeline;
 use crate::diagnostics::codes;
+
+/// Connections that the system holds until they are accepted: a flood of them comes faster for a moment than it is seen to, and who finds no room
+/// tries again after a second. The system may have less.
+const BACKLOG: u32 = 4_096;
 
 /// A service that is ready to be asked.
 #[derive(Debug)]
@@ -83,7 +87,17 @@ impl Service {
     pub async fn listen(&self) -> Result<(TcpListener, SocketAddr), ServiceError> {
         let wanted = self.state.config().listen;
         let refused = |source| ServiceError::Listen { address: wanted, source };
-        let listener = TcpListener::bind(wanted).await.map_err(refused)?;
+        let socket = match wanted {
+            SocketAddr::V4(_) => TcpSocket::new_v4(),
+            SocketAddr::V6(_) => TcpSocket::new_v6(),
+        };
+        let listen = |socket: TcpSocket| {
+            // Another one may have ended on it a moment ago.
+            socket.set_reuseaddr(true)?;
+            socket.bind(wanted)?;
+            socket.listen(BACKLOG)
+        };
+        let listener = socket.and_then(listen).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         Ok((listener, address))
     }
