@@ -218,7 +218,13 @@ fn what_cannot_be_done_is_said_and_nothing_changes() {
             "request_invalid",
             "more: expected",
         ),
-        ("read_order/activate", r#"{"version":"0"} {}"#, 400, "request_invalid", "the end of the text"),
+        (
+            "read_order/activate",
+            r#"{"version":"0"} {}"#,
+            400,
+            "request_invalid",
+            "the end of the text",
+        ),
         ("read_order/shadow/promote", "", 404, "not_served", "beside"),
     ] {
         let (found, found_code, message) = ask("POST", &format!("bundles/{path}"), body);
