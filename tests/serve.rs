@@ -217,6 +217,7 @@ fn it_says_what_it_needs() {
     let project = Project::new();
     let service = Service::start(&project, &["--log", "json"]);
     service.wait_for("note: send events: curl");
+    service.wait_for("bundles by HTTP: --config FILE");
     assert!(service.log().contains("`retort compile` makes it"), "{}", service.log());
     // What comes later is taken up.
     project.write(

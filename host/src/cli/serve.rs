@@ -121,5 +121,8 @@ impl ServeArgs {
         output::note(format_args!(
             "send events: curl -X POST --data-binary @events.ndjson http://{address}/v1/tenants/default/events"
         ));
+        output::note(format_args!(
+            "tenants with tokens, limits, and bundles by HTTP: --config FILE; http://{address}/openapi.json describes all routes"
+        ));
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn packing(headers: &HeaderMap) -> Result<Packing, Refusal> {
     };
     let encoding = String::from_utf8_lossy(encoding.as_bytes()).trim().to_ascii_lowercase();
     match &*encoding {
-        "" | "identity" => Ok(Packing::None),
+        "identity" => Ok(Packing::None),
         "gzip" | "x-gzip" => Ok(Packing::Gzip),
         "zstd" => Ok(Packing::Zstd),
         _ => Err(unknown(&encoding)),

@@ -55,6 +55,8 @@ pub(super) struct BundleArchive(Vec<u8>);
 enum Encoding {
     Identity,
     Gzip,
+    #[schema(rename = "x-gzip")]
+    XGzip,
     Zstd,
 }
 

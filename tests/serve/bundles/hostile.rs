@@ -202,6 +202,7 @@ fn a_body_is_read_within_its_limits() {
         (gzip, b"no gzip at all", 400, "request_corrupt"),
         (zstd, &packed[..1_000], 400, "request_corrupt"),
         (format!("{}Content-Encoding: br\r\n", bearer("acme")), b"", 415, "encoding_unknown"),
+        (format!("{}Content-Encoding: \r\n", bearer("acme")), b"", 415, "encoding_unknown"),
     ] {
         let answer = managed.service.ask("POST", path, &headers, body);
         assert_eq!((answer.status, &*answer.code()), (status, code), "{headers}");
