@@ -400,6 +400,7 @@ fn the_documents_show_every_command() {
         "render",
         "inspect",
         "graph check",
+        "schema",
         "diagnose",
         "explain",
         "selftest",

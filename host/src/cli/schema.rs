@@ -1,6 +1,7 @@
 //! `retort schema`: the tables that results of a graph go to.
 
-use retort::columns::{Column, ColumnType, Dialect, Table, TableKind, tables};
+use retort::columns::{Column, ColumnType, Dialect, Table, TableKind};
+use retort::tables;
 use serde::Serialize;
 
 use super::args::{GraphSource, JsonArg};
