@@ -26,10 +26,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod event;
 mod sink;
 
 pub use retort_columns::*;
 
+pub use self::event::EventRows;
 pub use self::sink::{ColumnMaker, ColumnSink, SharedFiles};
 
 use crate::diagnostics::codes::{self, Code};
