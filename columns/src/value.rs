@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jiff::civil::{Date, DateTime, Time};
-use jiff::tz::Offset;
+use jiff::civil::{Date, Time};
 
 use crate::fault::FaultKind;
 use crate::graph::ValueType;
@@ -94,8 +93,7 @@ fn is_whole(json: &str) -> bool {
 fn date(text: &[u8]) -> Option<Cell<'static>> {
     let mut rest = text;
     let day = read_date(&mut rest).filter(|_| rest.is_empty())?;
-    let days = midnight(day)?.checked_div(86_400)?;
-    i32::try_from(days).ok().map(Cell::Date)
+    i32::try_from(midnight(day) / 86_400).ok().map(Cell::Date)
 }
 
 /// A point in time.
@@ -146,20 +144,18 @@ fn timestamp(text: &[u8]) -> Option<Moment> {
         + i64::from(time.minute()) * 60
         + i64::from(time.second())
         - offset;
-    let seconds = midnight(day)? + time;
-    let first = midnight(Date::constant(1, 1, 1))?;
-    let last = midnight(Date::constant(9999, 12, 31))? + 86_400;
+    let seconds = midnight(day) + time;
+    let first = midnight(Date::constant(1, 1, 1));
+    let end = midnight(Date::constant(9999, 12, 31)) + 86_400;
     Some(match seconds {
-        it if it < first || it >= last => Moment::Beyond,
+        it if it < first || it >= end => Moment::Beyond,
         it => Moment::In(it * 1_000_000 + fraction),
     })
 }
 
 /// Seconds from 1970 to the beginning of a day in UTC.
-fn midnight(day: Date) -> Option<i64> {
-    let midnight = DateTime::from_parts(day, Time::midnight());
-    // Every day of the years 1 to 9999 is one.
-    Offset::UTC.to_timestamp(midnight).ok().map(jiff::Timestamp::as_second)
+fn midnight(day: Date) -> i64 {
+    day.duration_since(Date::constant(1970, 1, 1)).as_secs()
 }
 
 fn read_date(rest: &mut &[u8]) -> Option<Date> {
@@ -188,4 +184,78 @@ fn digits(rest: &mut &[u8], count: usize) -> Option<i16> {
 
 fn small(value: i16) -> Option<i8> {
     i8::try_from(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(value_type: ValueType, json: &str) -> Result<Cell<'_>, FaultKind> {
+        cell(value_type, json)
+    }
+
+    #[test]
+    fn integers_are_whole_and_of_64_bits() {
+        for (json, value) in [("0", 0), ("-0", 0), ("9223372036854775807", i64::MAX), ("-9223372036854775808", i64::MIN)] {
+            assert_eq!(of(ValueType::Integer, json), Ok(Cell::Integer(value)));
+        }
+        for json in ["9223372036854775808", "-9223372036854775809", "99999999999999999999999"] {
+            assert_eq!(of(ValueType::Integer, json), Err(FaultKind::OutOfRange), "{json}");
+        }
+        for json in ["1.0", "1e3", "\"1\"", "true", "[]"] {
+            assert_eq!(of(ValueType::Integer, json), Err(FaultKind::TypeMismatch), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_double_is_the_nearest_and_an_integer_in_it_exact() {
+        for (json, value) in [("0.1", 0.1), ("-1.5e300", -1.5e300), ("9007199254740992", 9_007_199_254_740_992.0), ("100000000000000000000", 1e20)] {
+            assert_eq!(of(ValueType::Double, json), Ok(Cell::Double(value)));
+        }
+        for json in ["9007199254740993", "-9007199254740993", "18446744073709551615", "100000000000000000001"] {
+            assert_eq!(of(ValueType::Double, json), Err(FaultKind::Inexact), "{json}");
+        }
+        assert_eq!(of(ValueType::Double, "1e400"), Err(FaultKind::OutOfRange));
+        for json in ["\"inf\"", "\"1\"", "false", "{}"] {
+            assert_eq!(of(ValueType::Double, json), Err(FaultKind::TypeMismatch), "{json}");
+        }
+    }
+
+    #[test]
+    fn timestamps_are_microseconds_in_utc() {
+        for (text, at) in [
+            ("1970-01-01T00:00:00Z", 0),
+            ("1970-01-01 00:00:01.5", 1_500_000),
+            ("1970-01-01T02:00:00+02:00", 0),
+            ("1969-12-31T23:59:59.999999Z", -1),
+            ("0001-01-01T00:00:00Z", -62_135_596_800_000_000),
+            ("9999-12-31T23:59:59.999999Z", 253_402_300_799_999_999),
+        ] {
+            assert_eq!(of(ValueType::Timestamp, &format!("{text:?}")), Ok(Cell::Timestamp(at)), "{text}");
+        }
+        for text in ["0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"] {
+            assert_eq!(of(ValueType::Timestamp, &format!("{text:?}")), Err(FaultKind::OutOfRange), "{text}");
+        }
+        for text in ["2024-02-30T00:00:00Z", "2024-01-01T24:00:00Z", "2024-01-01T00:00:00.1234567Z", "2024-01-01", "2024-01-01T00:00:00Zx"] {
+            assert_eq!(of(ValueType::Timestamp, &format!("{text:?}")), Err(FaultKind::TypeMismatch), "{text}");
+        }
+    }
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        for (text, days) in [("1970-01-02", 1), ("1969-12-31", -1), ("9999-12-31", 2_932_896), ("0001-01-01", -719_162)] {
+            assert_eq!(of(ValueType::Date, &format!("{text:?}")), Ok(Cell::Date(days)), "{text}");
+        }
+        assert_eq!(of(ValueType::Date, "\"2023-02-29\""), Err(FaultKind::TypeMismatch));
+    }
+
+    #[test]
+    fn texts_are_unescaped_and_bytes_decoded() {
+        assert_eq!(of(ValueType::Text, r#""a\u0041\n""#), Ok(Cell::Text("aA\n".into())));
+        assert_eq!(of(ValueType::Bytes, "\"aGk=\""), Ok(Cell::Bytes(b"hi".to_vec())));
+        assert_eq!(of(ValueType::Bytes, "\"aGk\""), Err(FaultKind::TypeMismatch));
+        assert_eq!(of(ValueType::Json, r#"{"a":[1]}"#), Ok(Cell::Text(r#"{"a":[1]}"#.into())));
+        assert_eq!(of(ValueType::Text, "1"), Err(FaultKind::TypeMismatch));
+        assert_eq!(of(ValueType::Text, "null"), Ok(Cell::Null));
+    }
 }

@@ -93,7 +93,7 @@
 //! | `wasi` | WASI preview 1 for guests that import it; without it they are refused |
 //! | `serve` | the service over HTTP that `retort serve` is, which has no interface of its own yet |
 //! | `remote` | bundles in object stores, as `retort publish` and `retort sync` have them, which have no interface of their own yet |
-//! | `columns` | results as [columns] of Arrow |
+//! | `columns` | results as [typed columns](tables) of Arrow |
 //! | `selftest` | the hostile corpus, and what [runs](selftest::run) it |
 //! | `cli` | the command `retort`, with all of these; the default |
 //!
@@ -103,7 +103,8 @@
 //! what was used of a limit) or served (trace, with the fuel). What is said of events is in a span that names the extractor.
 //!
 //! # Crates of others
-//! Types of these appear in signatures: [`async_trait`](mod@async_trait), [`jiff`], [`json_patch`], [`secrecy`] and [`serde_json`].
+//! Types of these appear in signatures: [`async_trait`](mod@async_trait), [`jiff`], [`json_patch`], [`secrecy`], [`serde_json`] and, with
+//! `columns`, those of Arrow that its crate has.
 //!
 //! There are two `unsafe`: native code is made a module again, in `sandbox/native.rs`, where this host has compiled it; and the scanner of JSON
 //! calls vector instructions that every x86-64 processor has, on a value, in `json/scan.rs`.
@@ -121,8 +122,6 @@ mod abi;
 #[cfg(feature = "author")]
 pub mod author;
 pub mod bundle;
-#[cfg(feature = "columns")]
-pub mod columns;
 pub mod diagnostics;
 pub mod evidence;
 pub mod gate;
@@ -140,6 +139,8 @@ pub mod sandbox;
 pub mod selftest;
 #[cfg(feature = "serve")]
 mod service;
+#[cfg(feature = "columns")]
+mod tables;
 
 #[cfg(feature = "author")]
 pub use async_trait;
@@ -155,8 +156,12 @@ pub use bundle::{Accepted, Bundle, Pipeline, PipelineError, Store};
 pub use diagnostics::Coded;
 pub use evidence::{EventSchema, Rule, Samples, Task};
 pub use graph::GraphSpec;
+#[cfg(feature = "columns")]
+pub use retort_columns as columns;
 pub use runtime::{Host, Registry};
 pub use sandbox::{Limits, RunError, RunOutcome, Runner, TenantPolicy};
+#[cfg(feature = "columns")]
+pub use tables::{ColumnMaker, ColumnSink, EventRows, SharedFiles, fault_code, tables};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

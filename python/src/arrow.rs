@@ -12,9 +12,10 @@ use retort::columns::arrow_array::RecordBatch;
 use retort::columns::arrow_array::array::{Array as _, ArrayRef, Int64Array, make_array};
 use retort::columns::arrow_array::cast::AsArray as _;
 use retort::columns::arrow_array::types::Int64Type;
-use retort::columns::{EventRows, EventTexts, Table, Tables, tables};
+use retort::columns::{EventTexts, Table, Tables};
 use retort::diagnostics::{Code, Problem};
 use retort::internal::codes;
+use retort::{EventRows, tables};
 
 use crate::bundle::Bundle;
 use crate::error::{Failed, Kind, data};

@@ -15,9 +15,8 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jiff::Timestamp;
+use jiff::SignedDuration;
 use jiff::civil::DateTime;
-use jiff::tz::Offset;
 
 use super::EventsError;
 
@@ -306,7 +305,8 @@ fn primitive<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> Option<T::
 
 /// The time of a calendar that is so many nanoseconds from 1970 in UTC.
 fn civil(nanoseconds: i128) -> Option<DateTime> {
-    Timestamp::from_nanosecond(nanoseconds).ok().map(|at| Offset::UTC.to_datetime(at))
+    let duration = SignedDuration::try_from_nanos_i128(nanoseconds)?;
+    DateTime::constant(1970, 1, 1, 0, 0, 0, 0).checked_add(duration).ok()
 }
 
 fn number<T: ArrowPrimitiveType>(array: &dyn Array, row: usize, out: &mut Vec<u8>) -> Option<()>

@@ -35,6 +35,7 @@ mod repair;
 mod revalidate;
 mod run;
 mod runtime;
+mod schema;
 mod selftest;
 mod serve;
 mod stages;
@@ -90,6 +91,7 @@ enum Command {
     Repair(repair::RepairArgs),
     Inspect(inspect::InspectArgs),
     Graph(graph::GraphArgs),
+    Schema(schema::SchemaArgs),
     Diagnose(diagnose::DiagnoseArgs),
     Explain(explain::ExplainArgs),
     #[command(name = COMPILE_COMMAND, hide = true)]
@@ -118,6 +120,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Repair(args) => repair::main(&args),
         Command::Inspect(args) => inspect::main(&args),
         Command::Graph(args) => graph::main(&args),
+        Command::Schema(args) => schema::main(&args),
         Command::Diagnose(args) => diagnose::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::CompileModule(args) => return compile_module::main(&args),

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use retort::columns::SharedFiles;
+use retort::SharedFiles;
 use retort::runtime::Progress;
 
 use super::outputs::OutputFile;

@@ -4,10 +4,8 @@ use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use retort::Registry;
-use retort::columns::{
-    ColumnSink, FileFormat, FileMark, FileOptions, FileSet, SharedFiles, Tables, tables,
-};
+use retort::columns::{FileFormat, FileMark, FileOptions, FileSet, Tables};
+use retort::{ColumnSink, Registry, SharedFiles, tables};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::error::CliError;

@@ -15,9 +15,9 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use retort::columns::{ColumnSink, EventsError, FilesError};
+use retort::columns::{EventsError, FilesError};
 use retort::runtime::{Stream, StreamEnd, StreamError, StreamInput, Summary};
-use retort::{Coded, Pipeline, Registry};
+use retort::{Coded, ColumnSink, Pipeline, Registry};
 
 use self::checkpoint::Checkpoint;
 use self::columns::ColumnArgs;

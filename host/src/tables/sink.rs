@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use retort_columns::arrow_array::RecordBatch;
 use retort_columns::{Added, FileSet, FilesError, RowStream, Rows, Tables};
 
-use super::code;
+use super::fault_code;
 use crate::runtime::{Make, Sink, StreamError, Summary, Taken, WholeLines};
 
 /// Batches, each with the place of its table.
@@ -150,6 +150,6 @@ pub(super) fn count(added: &Added, was_in_part: bool, summary: &mut Summary) {
         &mut summary.dropped
     };
     for (kind, count) in added.counts.iter() {
-        *counts.entry(code(kind).name).or_default() += count;
+        *counts.entry(fault_code(kind).name).or_default() += count;
     }
 }

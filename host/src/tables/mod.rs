@@ -1,44 +1,47 @@
 //! Results as typed columns: the tables of graph specs, and what they are filled with.
 //!
-//! What doesn't ask for graph specs or bundles is in the crate `retort-columns`, all of which is here as well: [`Rows`] takes results,
-//! and gives Arrow record batches. docs/columns.md says what the tables are.
-//!
-//! ```
-//! use std::sync::Arc;
-//! use retort::GraphSpec;
-//! use retort::columns::{Rows, tables};
-//!
-//! let graph = GraphSpec::parse(
-//!     "entities:
-//! - name: Order
-//!   keys: {primary: [order_id]}
-//!   properties:
-//!   - {name: order_id, type: string}
-//!   - {name: total, type: double}
-//! ",
-//!     "shop.yaml",
-//! )?;
-//! let tables = tables([&graph])?;
-//! let names: Vec<_> = tables.list().iter().map(|table| table.name()).collect();
-//! assert_eq!(names, ["Order", "retort_spans", "retort_rejects"]);
-//! let rows = Rows::new(Arc::new(tables));
-//! # assert!(rows.is_empty());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! What doesn't ask for graph specs or streams is in the crate `retort-columns`. docs/columns.md says what the tables are.
 
 mod event;
 mod sink;
 
-pub use retort_columns::*;
-
 pub use self::event::EventRows;
 pub use self::sink::{ColumnMaker, ColumnSink, SharedFiles};
+
+use retort_columns::{
+    Entity, EventsError, FaultKind, FilesError, Graph, Property, Relationship, Tables, TablesError,
+    ValueType,
+};
 
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::graph::{self, GraphSpec, PropertySpec, PropertyType};
 
 /// The tables of the results that fit any of these specs.
+///
+/// ```
+/// use std::sync::Arc;
+/// use retort::GraphSpec;
+/// use retort::columns::Rows;
+///
+/// let graph = GraphSpec::parse(
+///     "entities:
+/// - name: Order
+///   keys: {primary: [order_id]}
+///   properties:
+///   - {name: order_id, type: string}
+///   - {name: total, type: double}
+/// ",
+///     "shop.yaml",
+/// )?;
+/// let tables = retort::tables([&graph])?;
+/// let names: Vec<_> = tables.list().iter().map(|table| table.name()).collect();
+/// assert_eq!(names, ["Order", "retort_spans", "retort_rejects"]);
+/// // Takes results, and gives record batches.
+/// let rows = Rows::new(Arc::new(tables));
+/// # assert!(rows.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`TablesError`], where two specs mean different things by one name.
@@ -117,7 +120,7 @@ impl Coded for TablesError {
 
 /// The registered code of a fault.
 #[must_use]
-pub fn code(kind: FaultKind) -> Code {
+pub fn fault_code(kind: FaultKind) -> Code {
     match kind {
         FaultKind::UnknownEntity => codes::UNKNOWN_ENTITY,
         FaultKind::UnknownRelationship => codes::UNKNOWN_RELATIONSHIP,
@@ -140,7 +143,7 @@ mod tests {
     #[test]
     fn every_fault_has_its_code() {
         for kind in FaultKind::ALL {
-            assert_eq!(code(kind).name, kind.code());
+            assert_eq!(fault_code(kind).name, kind.code());
         }
     }
 }
