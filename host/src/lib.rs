@@ -161,7 +161,7 @@ pub use retort_columns as columns;
 pub use runtime::{Host, Registry};
 pub use sandbox::{Limits, RunError, RunOutcome, Runner, TenantPolicy};
 #[cfg(feature = "columns")]
-pub use tables::{ColumnMaker, ColumnSink, SharedFiles, fault_code, tables};
+pub use tables::{ColumnMaker, ColumnSink, EventRows, SharedFiles, fault_code, tables};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

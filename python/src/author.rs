@@ -19,12 +19,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::{Failed, Kind, data, guarded};
+use crate::many::BETWEEN_SIGNALS;
 use crate::model::{PyModel, ends_program};
 use crate::open::Source;
 use crate::task::{Asked, Given};
-
-/// How often signals are looked at while something is waited for.
-const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
 
 /// How a compilation goes about its work.
 #[derive(FromPyObject)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::{PyDict, PyTuple, PyType};
 use retort::{Limits, TenantPolicy};
 
 use crate::error::{Failed, data};
@@ -114,6 +114,47 @@ impl Bundle {
             return Err(pyo3::exceptions::PyTypeError::new_err(message));
         }
         Ok(ExtractMany::new(slf.clone_ref(py), events.try_iter()?.unbind()))
+    }
+
+    /// The same as `extract_arrow`, with what the events came to as a dict.
+    #[pyo3(signature = (batch, column="event", *, line=1, line_column=None, input=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are named in Python")]
+    fn _extract_arrow<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &Bound<'py, PyAny>,
+        column: &str,
+        line: i64,
+        line_column: Option<&str>,
+        input: Option<&str>,
+    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyAny>)> {
+        crate::arrow::extract(py, self, batch, column, line, line_column, input)
+    }
+
+    /// What is made of the events of a record batch, as record batches: one for each table of the graph specs, and those of spans and of
+    /// rejects, by name, also where they have no rows.
+    ///
+    /// Column `column` holds JSON text, or a struct that is rendered to it. Each row has a line: from `line` on, or what column
+    /// `line_column` says; and an `input`, where one is named. Batches come and go by Arrow's C interface, without a copy.
+    ///
+    /// Raises TypeError for a table, and InputError for a column that there isn't, or that holds no events.
+    #[pyo3(signature = (batch, column="event", *, line=1, line_column=None, input=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are named in Python")]
+    fn extract_arrow<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &Bound<'py, PyAny>,
+        column: &str,
+        line: i64,
+        line_column: Option<&str>,
+        input: Option<&str>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        Ok(crate::arrow::extract(py, self, batch, column, line, line_column, input)?.0)
+    }
+
+    /// The schema of each table that `extract_arrow` gives, by its name. No event has to be served for that.
+    fn arrow_schemas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        crate::arrow::schemas(py, self)
     }
 
     /// The path that it was opened at.

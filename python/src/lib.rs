@@ -3,6 +3,7 @@
 //! A thin layer: nothing is decided in here. What waits or computes does so without the interpreter's lock; an error of Python is an
 //! error of the library with its code, its place and its figures; a panic is an error as well.
 
+mod arrow;
 mod author;
 mod bundle;
 mod compat;

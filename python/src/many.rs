@@ -21,7 +21,7 @@ const MOST_BYTES: usize = 1 << 20;
 const AT_HAND: Duration = Duration::from_millis(1);
 
 /// For how long events are served before signals are looked at.
-const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
+pub(crate) const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
 
 /// What is made of many events, one after the other: a Result each, or an exception as a value.
 #[pyclass(module = "retort")]

@@ -68,6 +68,11 @@ impl Seat {
         Self { runners, event_type: Arc::from("") }
     }
 
+    /// Does work with the runners themselves.
+    pub(crate) fn dispatching<T>(&mut self, work: impl FnOnce(&mut Dispatcher<'_>) -> T) -> T {
+        self.runners.with_dependent_mut(|_, dispatcher| work(dispatcher))
+    }
+
     /// What is made of an event.
     pub(crate) fn extract(&mut self, event: &[u8]) -> Result<Made, Failed> {
         let last = &mut self.event_type;

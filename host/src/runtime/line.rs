@@ -8,7 +8,7 @@ use crate::diagnostics::problem::{Problem, Stage};
 use crate::graph::Failure;
 
 /// What was dropped of a result, as it is written: no more than the first of them.
-const MAX_DROPPED: usize = 10;
+pub(crate) const MAX_DROPPED: usize = 10;
 
 /// One thing that was wrong with a result, and isn't in it any more.
 #[derive(Serialize)]
@@ -32,8 +32,7 @@ pub(crate) struct Reject<'a> {
 
 impl<'a> Reject<'a> {
     pub(crate) fn new(file: Option<&'a str>, line: u64, problem: &'a Problem) -> Self {
-        // The place in a result that fails its own check is in the message already.
-        let path = problem.path.as_deref().filter(|_| problem.stage == Stage::Graph);
+        let path = place_in_reject(problem);
         Self { file, line, code: problem.code, path, message: &problem.message }
     }
 
@@ -43,6 +42,11 @@ impl<'a> Reject<'a> {
         lines.extend(serde_json::to_vec(self).unwrap_or_default());
         lines.push(b'\n');
     }
+}
+
+/// The place that is told of a failure. That in a result which fails its own check is in the message already.
+pub(crate) fn place_in_reject(problem: &Problem) -> Option<&str> {
+    problem.path.as_deref().filter(|_| problem.stage == Stage::Graph)
 }
 
 /// A string as the text of JSON.

@@ -49,6 +49,8 @@ pub use host::{
     Account, Answer, Breaker, By, Happened, Host, HostBuilder, HostError, Notice, Promotion, Quota,
     Quotas, ServeError, ShadowReport, Tenant, TenantHandle, VersionStatus,
 };
+#[cfg(feature = "columns")]
+pub(crate) use line::{MAX_DROPPED, place_in_reject};
 #[cfg(feature = "serve")]
 pub(crate) use line::{Reject, push_bundles, push_dropped, push_on_one_line, push_text};
 pub use outputs::Progress;
@@ -58,7 +60,7 @@ pub use revalidate::{
     RevalidationReport, ThresholdCheck, Thresholds, ThresholdsError, TypeCounts, parity,
 };
 pub use shared::{Part, Shared};
-pub use sink::{AsLines, LineWriters, WholeLines, Make, Sink, Taken};
+pub use sink::{AsLines, LineWriters, Make, Sink, Taken, WholeLines};
 pub use source::{StreamInput, StreamPosition};
 pub use stream::{Stream, StreamEnd};
 pub use summary::Summary;

@@ -21,8 +21,8 @@ use crate::diagnostics::codes;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::graph::Failure;
 use crate::json::Line;
-use crate::sandbox::runner::trace_rejection;
 use crate::sandbox::RunError;
+use crate::sandbox::runner::trace_rejection;
 
 /// What all threads of a stream serve by.
 #[derive(Clone, Debug)]
@@ -209,11 +209,10 @@ fn push_merged(
 }
 
 fn count_dropped(summary: &mut Summary, failures: &[Failure]) {
-    summary.in_part += 1;
     for failure in failures {
         debug!(code = failure.code.name, "part of a result dropped");
-        *summary.dropped.entry(failure.code.name).or_default() += 1;
     }
+    summary.note_dropped(failures);
 }
 
 impl Serve for LineServer<'_> {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::graph::Failure;
+
 /// Counts over a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
@@ -34,6 +36,14 @@ impl Summary {
     #[must_use]
     pub fn rejected(&self) -> u64 {
         self.rejects.values().sum()
+    }
+
+    /// Notes a result that is written in part.
+    pub(crate) fn note_dropped(&mut self, failures: &[Failure]) {
+        self.in_part += 1;
+        for failure in failures {
+            *self.dropped.entry(failure.code.name).or_default() += 1;
+        }
     }
 
     /// Adds what another part of the events came to.

@@ -2,8 +2,10 @@
 //!
 //! What doesn't ask for graph specs or streams is in the crate `retort-columns`. docs/columns.md says what the tables are.
 
+mod event;
 mod sink;
 
+pub use self::event::EventRows;
 pub use self::sink::{ColumnMaker, ColumnSink, SharedFiles};
 
 use retort_columns::{

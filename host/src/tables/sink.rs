@@ -79,7 +79,9 @@ impl ColumnSink {
 
 impl std::fmt::Debug for ColumnSink {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ColumnSink").field("tables", &self.tables.list().len()).finish_non_exhaustive()
+        f.debug_struct("ColumnSink")
+            .field("tables", &self.tables.list().len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -116,7 +118,11 @@ pub struct ColumnMaker {
 impl Make for ColumnMaker {
     type Made = Batches;
 
-    fn make(&mut self, lines: WholeLines<'_>, summary: &mut Summary) -> Result<Batches, StreamError> {
+    fn make(
+        &mut self,
+        lines: WholeLines<'_>,
+        summary: &mut Summary,
+    ) -> Result<Batches, StreamError> {
         let unread = |error: serde_json::Error| StreamError::Results(error.into());
         self.rows
             .add_lines(lines.results, |added, was_in_part| count(added, was_in_part, summary))
@@ -131,7 +137,7 @@ impl Make for ColumnMaker {
 }
 
 /// Counts what isn't in its tables.
-fn count(added: &Added, was_in_part: bool, summary: &mut Summary) {
+pub(super) fn count(added: &Added, was_in_part: bool, summary: &mut Summary) {
     if added.counts.is_empty() {
         return;
     }
