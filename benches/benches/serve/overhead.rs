@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use retort::internal::packing::Packing;
-use retort::runtime::Stream;
+use retort::runtime::{Sink, Stream};
 use retort::{Pipeline, Registry};
 use retort_benches::turns::{Way, take};
 use retort_benches::versions;
@@ -114,7 +114,7 @@ fn written(registry: &Registry, events: &[u8]) -> Vec<u8> {
 }
 
 /// Serves events, on instances that have served others.
-fn run<O: Write + Send, J: Write + Send>(stream: &mut Stream<'_, O, J>, events: impl Read + Send) {
+fn run<S: Sink>(stream: &mut Stream<'_, S>, events: impl Read + Send) {
     stream.run(events, None).expect("events can be read, and results written");
 }
 

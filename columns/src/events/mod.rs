@@ -36,7 +36,9 @@ pub enum EventsError {
         found: String,
     },
     /// The column holds what no JSON is made of.
-    #[error("column {column:?}: expected text, bytes or a struct of what JSON can say, found {found}")]
+    #[error(
+        "column {column:?}: expected text, bytes or a struct of what JSON can say, found {found}"
+    )]
     Unsupported {
         /// Its name.
         column: String,

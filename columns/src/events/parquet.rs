@@ -6,9 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_schema::Schema;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::file::metadata::ParquetMetaData;
 
 use super::EventsError;
@@ -71,7 +69,9 @@ impl ParquetEvents {
         self.read = 0;
         // What the file says of its pages may be anything.
         let next = catch_unwind(AssertUnwindSafe(|| self.reader.next()));
-        let batch = match next.map_err(|_| EventsError::Invalid("its pages contradict themselves".to_owned()))? {
+        let batch = match next
+            .map_err(|_| EventsError::Invalid("its pages contradict themselves".to_owned()))?
+        {
             None => {
                 self.is_done = true;
                 return Ok(());
@@ -166,7 +166,11 @@ fn column_place(schema: &Schema, column: &str) -> Result<usize, EventsError> {
     })
 }
 
-fn check_chunks(metadata: &ParquetMetaData, mask: &ProjectionMask, bytes: u64) -> Result<(), EventsError> {
+fn check_chunks(
+    metadata: &ParquetMetaData,
+    mask: &ProjectionMask,
+    bytes: u64,
+) -> Result<(), EventsError> {
     for group in metadata.row_groups() {
         let mut unpacked = 0_u64;
         for (leaf, chunk) in group.columns().iter().enumerate() {
@@ -174,7 +178,9 @@ fn check_chunks(metadata: &ParquetMetaData, mask: &ProjectionMask, bytes: u64) -
                 continue;
             }
             let size = |size: i64| u64::try_from(size).ok();
-            let (Some(packed), Some(size)) = (size(chunk.compressed_size()), size(chunk.uncompressed_size())) else {
+            let (Some(packed), Some(size)) =
+                (size(chunk.compressed_size()), size(chunk.uncompressed_size()))
+            else {
                 return Err(EventsError::Invalid("a column has less than no bytes".to_owned()));
             };
             if packed > bytes {
