@@ -97,7 +97,9 @@ impl ByValue {
         for (name, builder) in self.names.iter().zip(&mut self.builders) {
             let properties = || item["properties"].as_array().into_iter().flatten();
             let value = match name.as_str() {
-                "_labels" => return_list(builder, item["labels"].as_array().map_or(&[][..], |it| it)),
+                "_labels" => {
+                    return_list(builder, item["labels"].as_array().map_or(&[][..], |it| it))
+                }
                 "_span_ids" => return_list(builder, spans),
                 "_session" => Some(session.clone()),
                 "_event_type" => Some(ORIGIN.event_type.into()),
@@ -106,7 +108,9 @@ impl ByValue {
                 "_line" => Some(ORIGIN.line.into()),
                 own if own.starts_with('_') => Some(item[&own[1..]].clone()),
                 own => Some(
-                    properties().find(|it| it["name"] == own).map_or(Value::Null, |it| it["value"].clone()),
+                    properties()
+                        .find(|it| it["name"] == own)
+                        .map_or(Value::Null, |it| it["value"].clone()),
                 ),
             };
             if let Some(value) = value {
@@ -207,7 +211,9 @@ fn main() {
     ];
     let bytes = results.iter().map(Vec::len).sum::<usize>() / results.len();
     let per_event = count as f64 / results.len() as f64;
-    println!("shop-orders: results of {bytes} bytes, {per_event:.1} rows each, batches of {TURN} events");
+    println!(
+        "shop-orders: results of {bytes} bytes, {per_event:.1} rows each, batches of {TURN} events"
+    );
     println!("{:24}{:>14}{:>12}{:>12}", "", "ns an event", "ns a row", "times");
     for way in turns::take(ways, EVENTS.div_ceil(TURN), TURN) {
         let row = way.median / per_event;

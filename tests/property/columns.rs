@@ -21,7 +21,13 @@ fn column(place: usize, (_, way): Shape) -> String {
     match way % 4 {
         0 => format!("p{place}"),
         // The same but for case, a name of the table itself, and one that isn't an identifier.
-        1 => if place % 2 == 0 { format!("x{}", place / 2) } else { format!("X{}", place / 2) },
+        1 => {
+            if place.is_multiple_of(2) {
+                format!("x{}", place / 2)
+            } else {
+                format!("X{}", place / 2)
+            }
+        }
         2 => format!("_line{}", "_".repeat(place)),
         _ => format!("p {place}"),
     }
@@ -30,13 +36,17 @@ fn column(place: usize, (_, way): Shape) -> String {
 /// A spec of these entities, and of a relationship from the first to the last.
 fn spec(entities: &[Vec<Shape>], edge: &[Shape]) -> Value {
     let properties = |shapes: &[Shape]| -> Vec<Value> {
-        let property = |(place, shape): (usize, &Shape)| json!({"column": column(place, *shape),
-            "logical_name": format!("l{place}"), "sdk_type": TYPES[shape.0]});
+        let property = |(place, shape): (usize, &Shape)| {
+            json!({"column": column(place, *shape),
+            "logical_name": format!("l{place}"), "sdk_type": TYPES[shape.0]})
+        };
         shapes.iter().enumerate().map(property).collect()
     };
     let name = |place: usize| format!("{}{}", if place == 0 { "e" } else { "E" }, place / 2);
-    let entity = |(place, shapes): (usize, &Vec<Shape>)| json!({"name": name(place),
-        "key_columns": [column(0, shapes[0])], "properties": properties(shapes)});
+    let entity = |(place, shapes): (usize, &Vec<Shape>)| {
+        json!({"name": name(place),
+        "key_columns": [column(0, shapes[0])], "properties": properties(shapes)})
+    };
     let last = entities.len() - 1;
     json!({
         "entities": entities.iter().enumerate().map(entity).collect::<Vec<_>>(),
@@ -50,20 +60,33 @@ fn spec(entities: &[Vec<Shape>], edge: &[Shape]) -> Value {
 fn value(of: &'static str) -> BoxedStrategy<Value> {
     match of {
         "string" => any::<String>().prop_map(Value::from).boxed(),
-        "bytes" => prop::sample::select(&["", "AA==", "aGk=", "+/8=", "AAAA"][..]).prop_map(Value::from).boxed(),
+        "bytes" => prop::sample::select(&["", "AA==", "aGk=", "+/8=", "AAAA"][..])
+            .prop_map(Value::from)
+            .boxed(),
         "int64" => any::<i64>().prop_map(Value::from).boxed(),
         "double" => prop_oneof![
             any::<f64>().prop_filter_map("finite", |it| it.is_finite().then(|| Value::from(it))),
             (-(1_i64 << 53)..1 << 53).prop_map(Value::from),
-        ].boxed(),
+        ]
+        .boxed(),
         "boolean" => any::<bool>().prop_map(Value::from).boxed(),
         "date" => (1..=9999, 1..=12, 1..=28)
-            .prop_map(|(year, month, day)| format!("{year:04}-{month:02}-{day:02}").into()).boxed(),
-        "timestamp" => (2..=9998, 1..=12, 0..24, 0..1_000_000, prop::sample::select(&["", "Z", "+05:30", "-23:59"][..]))
+            .prop_map(|(year, month, day)| format!("{year:04}-{month:02}-{day:02}").into())
+            .boxed(),
+        "timestamp" => (
+            2..=9998,
+            1..=12,
+            0..24,
+            0..1_000_000,
+            prop::sample::select(&["", "Z", "+05:30", "-23:59"][..]),
+        )
             .prop_map(|(year, month, hour, micros, offset)| {
                 format!("{year:04}-{month:02}-28T{hour:02}:59:07.{micros:06}{offset}").into()
-            }).boxed(),
-        _ => prop_oneof![any::<bool>().prop_map(Value::from), Just(json!({"a": [1, "\n"]}))].boxed(),
+            })
+            .boxed(),
+        _ => {
+            prop_oneof![any::<bool>().prop_map(Value::from), Just(json!({"a": [1, "\n"]}))].boxed()
+        }
     }
 }
 
@@ -72,7 +95,11 @@ fn properties(shapes: &[Shape]) -> BoxedStrategy<Vec<Property>> {
     let of = |(place, shape): (usize, &Shape)| {
         let names = [column(place, *shape), format!("l{place}")];
         let value = value(TYPES[shape.0]);
-        let value = if place == 0 { value } else { prop_oneof![4 => value, 1 => Just(Value::Null)].boxed() };
+        let value = if place == 0 {
+            value
+        } else {
+            prop_oneof![4 => value, 1 => Just(Value::Null)].boxed()
+        };
         let given = (prop::sample::select(names.to_vec()), value)
             .prop_map(|(name, value)| Property { name, value });
         if place == 0 { given.prop_map(Some).boxed() } else { prop::option::of(given).boxed() }
@@ -85,25 +112,38 @@ fn case() -> impl Strategy<Value = (Value, Extraction)> {
     let shapes = |least| prop::collection::vec((0..TYPES.len(), any::<u8>()), least..5);
     (prop::collection::vec(shapes(1), 1..4), shapes(0)).prop_flat_map(|(entities, edge)| {
         let spec = spec(&entities, &edge);
-        let names: Vec<String> = spec["entities"].as_array().unwrap().iter()
-            .map(|it| it["name"].as_str().unwrap().to_owned()).collect();
-        let nodes: Vec<_> = entities.iter().zip(names).map(|(shapes, name)| {
-            let node = ("[a-z:]{0,4}", prop::collection::vec(any::<String>(), 0..3), properties(shapes));
-            let node = node.prop_map(move |(session, labels, properties)| Node {
-                node_id: format!("{session}:{name}:k=1"),
-                entity_name: name.clone(),
-                labels,
+        let names: Vec<String> = spec["entities"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["name"].as_str().unwrap().to_owned())
+            .collect();
+        let nodes: Vec<_> = entities
+            .iter()
+            .zip(names)
+            .map(|(shapes, name)| {
+                let node = (
+                    "[a-z:]{0,4}",
+                    prop::collection::vec(any::<String>(), 0..3),
+                    properties(shapes),
+                );
+                let node = node.prop_map(move |(session, labels, properties)| Node {
+                    node_id: format!("{session}:{name}:k=1"),
+                    entity_name: name.clone(),
+                    labels,
+                    properties,
+                });
+                prop::collection::vec(node, 0..4)
+            })
+            .collect();
+        let edges =
+            ("[a-c]", "[a-c]", properties_of_edge(&edge)).prop_map(|(from, to, properties)| Edge {
+                edge_id: format!("{from}{to}"),
+                relationship_name: "E0".to_owned(),
+                from_node_id: from,
+                to_node_id: to,
                 properties,
             });
-            prop::collection::vec(node, 0..4)
-        }).collect();
-        let edges = ("[a-c]", "[a-c]", properties_of_edge(&edge)).prop_map(|(from, to, properties)| Edge {
-            edge_id: format!("{from}{to}"),
-            relationship_name: "E0".to_owned(),
-            from_node_id: from,
-            to_node_id: to,
-            properties,
-        });
         let spans = || prop::collection::vec("[a-z]{1,3}", 0..3);
         (Just(spec), nodes, prop::collection::vec(edges, 0..3), spans(), spans()).prop_map(
             |(spec, nodes, edges, full, part)| {
@@ -180,7 +220,8 @@ fn plain(spec: &GraphSpec, mut result: Extraction) -> Extraction {
         let mut by_column = BTreeMap::new();
         for Property { name, value } in given.iter().filter(|it| !it.value.is_null()) {
             let found = properties.iter().position(|it| it.logical_name == *name);
-            let place = found.or_else(|| properties.iter().position(|it| it.column == *name)).unwrap();
+            let place =
+                found.or_else(|| properties.iter().position(|it| it.column == *name)).unwrap();
             let property = &properties[place];
             let value = match property.property_type.as_str() {
                 "double" => value.as_f64().unwrap().into(),
@@ -194,7 +235,8 @@ fn plain(spec: &GraphSpec, mut result: Extraction) -> Extraction {
         by_column.into_values().collect::<Vec<_>>()
     };
     for node in &mut result.nodes {
-        node.properties = sorted(&spec.entity(&node.entity_name).unwrap().properties, &node.properties);
+        node.properties =
+            sorted(&spec.entity(&node.entity_name).unwrap().properties, &node.properties);
     }
     for edge in &mut result.edges {
         edge.properties = sorted(&spec.relationship("E0").unwrap().properties, &edge.properties);

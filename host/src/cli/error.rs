@@ -109,7 +109,9 @@ pub(super) enum CliError {
     Files(#[from] FilesError),
     #[error("{origin}: {error}")]
     Events { origin: String, error: EventsError },
-    #[error("{origin}: expected --column with the column that holds the events, as it is a file of Parquet")]
+    #[error(
+        "{origin}: expected --column with the column that holds the events, as it is a file of Parquet"
+    )]
     ColumnNeeded { origin: String },
     #[error("expected a file of Parquet among the events, as --column is given, found none")]
     ColumnUnneeded,

@@ -121,7 +121,9 @@ fn work<S, I, R, K>(
                 }
             }
             serve(server, &task.origin, chunk.line(&cursor, place), &mut output);
-            if output.bytes() > PART_BYTES && outputs.part(task.index, &mut maker, &mut output).is_err() {
+            if output.bytes() > PART_BYTES
+                && outputs.part(task.index, &mut maker, &mut output).is_err()
+            {
                 return;
             }
         }

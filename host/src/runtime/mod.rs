@@ -56,7 +56,7 @@ pub use revalidate::{
     RevalidationReport, ThresholdCheck, Thresholds, ThresholdsError, TypeCounts, parity,
 };
 pub use shared::{Part, Shared};
-pub use sink::{AsLines, LineWriters, WholeLines, Make, Sink, Taken};
+pub use sink::{AsLines, LineWriters, Make, Sink, Taken, WholeLines};
 pub use source::{StreamInput, StreamPosition};
 pub use stream::{Stream, StreamEnd};
 pub use summary::Summary;

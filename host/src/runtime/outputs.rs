@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::error::StreamError;
-use super::sink::{WholeLines, Make, Sink, Taken};
+use super::sink::{Make, Sink, Taken, WholeLines};
 use super::source::StreamPosition;
 use super::summary::Summary;
 
@@ -336,7 +336,8 @@ impl<'w, 'o, S: Sink> Outputs<'w, 'o, S> {
             }
         }
         while written.is_ok()
-            && let Some(Finished { output: mut next, mut made, end, .. }) = self.next_held(&mut state)
+            && let Some(Finished { output: mut next, mut made, end, .. }) =
+                self.next_held(&mut state)
         {
             drop(state);
             // Who waits for room has it now.
@@ -380,9 +381,7 @@ impl<S: Sink> State<'_, '_, S> {
 }
 
 /// Keeps other threads from waiting for one that has panicked.
-pub(super) struct AbandonOnPanic<'a, 'w, 'o, S: Sink>(
-    pub(super) &'a Outputs<'w, 'o, S>,
-);
+pub(super) struct AbandonOnPanic<'a, 'w, 'o, S: Sink>(pub(super) &'a Outputs<'w, 'o, S>);
 
 impl<S: Sink> Drop for AbandonOnPanic<'_, '_, '_, S> {
     fn drop(&mut self) {

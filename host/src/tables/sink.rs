@@ -41,7 +41,7 @@ pub struct ColumnSink {
 enum To {
     Files(SharedFiles),
     /// One table alone.
-    Table(usize, RowStream<Box<dyn Write + Send>>),
+    Table(usize, Box<RowStream<Box<dyn Write + Send>>>),
 }
 
 impl ColumnSink {
@@ -62,7 +62,7 @@ impl ColumnSink {
     ) -> io::Result<Self> {
         let schema = tables.list().get(table).map(|table| table.schema());
         let schema = schema.ok_or(io::ErrorKind::NotFound)?;
-        Ok(Self { tables, to: To::Table(table, RowStream::new(out, &schema)?) })
+        Ok(Self { tables, to: To::Table(table, Box::new(RowStream::new(out, &schema)?)) })
     }
 
     /// Writes the end of a stream of Arrow IPC. Files are ended by those who share them.
@@ -79,7 +79,9 @@ impl ColumnSink {
 
 impl std::fmt::Debug for ColumnSink {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ColumnSink").field("tables", &self.tables.list().len()).finish_non_exhaustive()
+        f.debug_struct("ColumnSink")
+            .field("tables", &self.tables.list().len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -116,7 +118,11 @@ pub struct ColumnMaker {
 impl Make for ColumnMaker {
     type Made = Batches;
 
-    fn make(&mut self, lines: WholeLines<'_>, summary: &mut Summary) -> Result<Batches, StreamError> {
+    fn make(
+        &mut self,
+        lines: WholeLines<'_>,
+        summary: &mut Summary,
+    ) -> Result<Batches, StreamError> {
         let unread = |error: serde_json::Error| StreamError::Results(error.into());
         self.rows
             .add_lines(lines.results, |added, was_in_part| count(added, was_in_part, summary))

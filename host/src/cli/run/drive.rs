@@ -102,4 +102,3 @@ impl Kept {
         self.checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.end(is_done))
     }
 }
-

@@ -144,7 +144,8 @@ impl EventReader {
             Read::by_ref(&mut seekable).take(4).read_to_end(&mut head)?;
             if is_parquet(&head) {
                 let events = ParquetEvents::open(seekable, column);
-                let events = events.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+                let events =
+                    events.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
                 self.bytes_read.add(file.metadata()?.len());
                 return self.without_served(Stopped { source: events, stop: self.stop.clone() });
             }

@@ -198,9 +198,8 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
                 let mark = state.as_ref().map(|(_, state)| &state.files);
                 let files = args.columns.files(out, &tables, mark)?;
                 let every = args.checkpoint_every.unwrap_or(TABLES_EVERY);
-                let checkpoint = state.map(|(path, state)| {
-                    Checkpoint::of_tables(path, state, files.clone(), every)
-                });
+                let checkpoint = state
+                    .map(|(path, state)| Checkpoint::of_tables(path, state, files.clone(), every));
                 let is_kept = checkpoint.is_some();
                 let sink = ColumnSink::files(tables, files.clone());
                 let end = |_: &mut ColumnSink| -> Result<(), CliError> {

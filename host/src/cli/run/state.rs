@@ -224,7 +224,16 @@ impl State {
     pub(super) fn of(job: Job) -> Self {
         let (at, summary) = (At::default(), WrittenSummary::default());
         let files = FileMark::new();
-        Self { format: FORMAT, job, at, out_bytes: 0, rejects_bytes: 0, files, summary, done: false }
+        Self {
+            format: FORMAT,
+            job,
+            at,
+            out_bytes: 0,
+            rejects_bytes: 0,
+            files,
+            summary,
+            done: false,
+        }
     }
 
     /// What the file says of this job; `None` where there is no file.
