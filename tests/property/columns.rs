@@ -22,7 +22,7 @@ fn column(place: usize, (_, way): Shape) -> String {
         0 => format!("p{place}"),
         // The same but for case, a name of the table itself, and one that isn't an identifier.
         1 => {
-            if place % 2 == 0 {
+            if place.is_multiple_of(2) {
                 format!("x{}", place / 2)
             } else {
                 format!("X{}", place / 2)

@@ -1,5 +1,6 @@
 //! Events that lie in columns.
 
+mod depth;
 mod parquet;
 mod texts;
 
