@@ -4,6 +4,7 @@ mod asked;
 mod bad_input;
 mod bench;
 mod code;
+mod columns;
 mod commands;
 mod expected;
 mod host;

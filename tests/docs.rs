@@ -319,9 +319,9 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The command lines of the README and of the page of commands that run `retort`, in their order.
+/// The command lines of the README and of the pages of commands and of columns that run `retort`, in their order.
 fn commands() -> Vec<String> {
-    let documents = ["README.md", "docs/cli.md"].map(document);
+    let documents = ["README.md", "docs/cli.md", "docs/columns.md"].map(document);
     documents
         .iter()
         .flat_map(|document| blocks(document, "sh"))
@@ -402,6 +402,7 @@ fn the_documents_show_every_command() {
         "render",
         "inspect",
         "graph check",
+        "schema",
         "diagnose",
         "explain",
         "selftest",

@@ -3,6 +3,7 @@
 //! `property/*.json` are cases that once showed something: a plan, and events as they were written.
 
 pub(crate) mod choices;
+mod columns;
 mod event;
 mod expression;
 mod function;

@@ -41,7 +41,9 @@ mod tables;
 mod value;
 
 pub use arrow_array;
+pub use arrow_ipc;
 pub use arrow_schema;
+pub use parquet;
 
 pub use ddl::Dialect;
 pub use events::{EventTexts, EventsError, ParquetEvents, is_parquet};

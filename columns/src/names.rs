@@ -75,14 +75,23 @@ mod tests {
 
     #[test]
     fn names_differ_in_any_case() {
-        assert_eq!(given(&["Order", "order", "ORDER", "order_2"]), ["Order", "order_2", "ORDER_3", "order_2_2"]);
+        assert_eq!(
+            given(&["Order", "order", "ORDER", "order_2"]),
+            ["Order", "order_2", "ORDER_3", "order_2_2"]
+        );
         assert_eq!(given(&["_LINE", "_line"]), ["_LINE_2", "_line_3"]);
     }
 
     #[test]
     fn names_are_identifiers_that_nobody_keeps_for_himself() {
-        assert_eq!(given(&["select", "größe", "a b", "1st", ""]), ["select", "gr__e", "a_b", "_1st", "_"]);
-        assert_eq!(given(&["_PARTITIONTIME", "_file_name", "../x"]), ["c_PARTITIONTIME", "c_file_name", "___x"]);
+        assert_eq!(
+            given(&["select", "größe", "a b", "1st", ""]),
+            ["select", "gr__e", "a_b", "_1st", "_"]
+        );
+        assert_eq!(
+            given(&["_PARTITIONTIME", "_file_name", "../x"]),
+            ["c_PARTITIONTIME", "c_file_name", "___x"]
+        );
     }
 
     #[test]

@@ -126,7 +126,11 @@ impl Rows {
         let result: ResultText<'_> = match read {
             Ok(result) => result,
             Err(error) => {
-                return self.reject_result(origin, FaultKind::WrongShape, &format!("found {error}"));
+                return self.reject_result(
+                    origin,
+                    FaultKind::WrongShape,
+                    &format!("found {error}"),
+                );
             }
         };
         self.add_read(origin, &result, json.len())
@@ -191,7 +195,12 @@ impl Rows {
         Ok(())
     }
 
-    fn add_read(&mut self, origin: &EventOrigin<'_>, result: &ResultText<'_>, json: usize) -> Added {
+    fn add_read(
+        &mut self,
+        origin: &EventOrigin<'_>,
+        result: &ResultText<'_>,
+        json: usize,
+    ) -> Added {
         let bytes = held_bytes(origin, result, json);
         if bytes > MAX_EVENT_BYTES {
             let found = format!("found {bytes} bytes, and allowed are {MAX_EVENT_BYTES}");
@@ -378,7 +387,11 @@ impl<'a, 'r> Adding<'a, 'r> {
         let labels: Vec<&str> = node.labels.iter().map(|label| &**label).collect();
         let head = [Put::Text(&node.node_id)];
         let row = head.into_iter().chain(self.cells.iter().map(Put::Cell));
-        let row = row.chain([Put::Texts(&labels)]).chain(tail(self.origin, session, self.spans.as_deref()));
+        let row = row.chain([Put::Texts(&labels)]).chain(tail(
+            self.origin,
+            session,
+            self.spans.as_deref(),
+        ));
         if let Some(builder) = self.builders.get_mut(index) {
             builder.row(row);
             self.rows += 1;
@@ -434,8 +447,8 @@ impl<'a, 'r> Adding<'a, 'r> {
             let path = |field: &str| format!("{list}[{item}].properties[{place}].{field}");
             let json = property.value.get();
             let found = columns.find(&property.name);
-            let found = found
-                .and_then(|at| Some((at, columns.list.get(at)?, self.cells.get_mut(at)?)));
+            let found =
+                found.and_then(|at| Some((at, columns.list.get(at)?, self.cells.get_mut(at)?)));
             let Some((at, column, cell)) = found else {
                 let found = shown_text(&property.name);
                 self.fault(FaultKind::UnknownProperty, path("name"), &found);

@@ -157,7 +157,12 @@ impl Table {
         Arc::clone(&self.schema)
     }
 
-    fn new(name: String, kind: TableKind, columns: Vec<Column>, properties: PropertyColumns) -> Self {
+    fn new(
+        name: String,
+        kind: TableKind,
+        columns: Vec<Column>,
+        properties: PropertyColumns,
+    ) -> Self {
         let field = |it: &Column| Field::new(&it.name, it.column_type.arrow(), it.is_nullable);
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         Self { name, kind, columns, schema, properties }
@@ -209,8 +214,11 @@ impl Tables {
             merge(&mut merged, graph)?;
         }
         let mut names = Names::without([SPANS, REJECTS]);
-        let mut tables =
-            Self { list: Vec::new(), entities: HashMap::default(), relationships: HashMap::default() };
+        let mut tables = Self {
+            list: Vec::new(),
+            entities: HashMap::default(),
+            relationships: HashMap::default(),
+        };
         for entity in &merged.entities {
             tables.entities.insert(entity.name.clone(), tables.list.len());
             tables.list.push(entity_table(names.give(&entity.name), entity));
@@ -350,9 +358,8 @@ fn columns(
         property: Some(it.column.clone()),
     };
     let properties: Vec<_> = properties.iter().enumerate().map(property).collect();
-    let fixed = |list: &[&FixedColumn]| -> Vec<Column> {
-        list.iter().map(|it| it.to_column()).collect()
-    };
+    let fixed =
+        |list: &[&FixedColumn]| -> Vec<Column> { list.iter().map(|it| it.to_column()).collect() };
     [fixed(head), properties, fixed(tail)].concat()
 }
 

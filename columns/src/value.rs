@@ -140,10 +140,9 @@ fn timestamp(text: &[u8]) -> Option<Moment> {
     if !rest.is_empty() {
         return None;
     }
-    let time = i64::from(time.hour()) * 3_600
-        + i64::from(time.minute()) * 60
-        + i64::from(time.second())
-        - offset;
+    let time =
+        i64::from(time.hour()) * 3_600 + i64::from(time.minute()) * 60 + i64::from(time.second())
+            - offset;
     let seconds = midnight(day) + time;
     let first = midnight(Date::constant(1, 1, 1));
     let end = midnight(Date::constant(9999, 12, 31)) + 86_400;
@@ -196,7 +195,12 @@ mod tests {
 
     #[test]
     fn integers_are_whole_and_of_64_bits() {
-        for (json, value) in [("0", 0), ("-0", 0), ("9223372036854775807", i64::MAX), ("-9223372036854775808", i64::MIN)] {
+        for (json, value) in [
+            ("0", 0),
+            ("-0", 0),
+            ("9223372036854775807", i64::MAX),
+            ("-9223372036854775808", i64::MIN),
+        ] {
             assert_eq!(of(ValueType::Integer, json), Ok(Cell::Integer(value)));
         }
         for json in ["9223372036854775808", "-9223372036854775809", "99999999999999999999999"] {
@@ -209,10 +213,20 @@ mod tests {
 
     #[test]
     fn a_double_is_the_nearest_and_an_integer_in_it_exact() {
-        for (json, value) in [("0.1", 0.1), ("-1.5e300", -1.5e300), ("9007199254740992", 9_007_199_254_740_992.0), ("100000000000000000000", 1e20)] {
+        for (json, value) in [
+            ("0.1", 0.1),
+            ("-1.5e300", -1.5e300),
+            ("9007199254740992", 9_007_199_254_740_992.0),
+            ("100000000000000000000", 1e20),
+        ] {
             assert_eq!(of(ValueType::Double, json), Ok(Cell::Double(value)));
         }
-        for json in ["9007199254740993", "-9007199254740993", "18446744073709551615", "100000000000000000001"] {
+        for json in [
+            "9007199254740993",
+            "-9007199254740993",
+            "18446744073709551615",
+            "100000000000000000001",
+        ] {
             assert_eq!(of(ValueType::Double, json), Err(FaultKind::Inexact), "{json}");
         }
         assert_eq!(of(ValueType::Double, "1e400"), Err(FaultKind::OutOfRange));
@@ -231,19 +245,42 @@ mod tests {
             ("0001-01-01T00:00:00Z", -62_135_596_800_000_000),
             ("9999-12-31T23:59:59.999999Z", 253_402_300_799_999_999),
         ] {
-            assert_eq!(of(ValueType::Timestamp, &format!("{text:?}")), Ok(Cell::Timestamp(at)), "{text}");
+            assert_eq!(
+                of(ValueType::Timestamp, &format!("{text:?}")),
+                Ok(Cell::Timestamp(at)),
+                "{text}"
+            );
         }
         for text in ["0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"] {
-            assert_eq!(of(ValueType::Timestamp, &format!("{text:?}")), Err(FaultKind::OutOfRange), "{text}");
+            assert_eq!(
+                of(ValueType::Timestamp, &format!("{text:?}")),
+                Err(FaultKind::OutOfRange),
+                "{text}"
+            );
         }
-        for text in ["2024-02-30T00:00:00Z", "2024-01-01T24:00:00Z", "2024-01-01T00:00:00.1234567Z", "2024-01-01", "2024-01-01T00:00:00Zx"] {
-            assert_eq!(of(ValueType::Timestamp, &format!("{text:?}")), Err(FaultKind::TypeMismatch), "{text}");
+        for text in [
+            "2024-02-30T00:00:00Z",
+            "2024-01-01T24:00:00Z",
+            "2024-01-01T00:00:00.1234567Z",
+            "2024-01-01",
+            "2024-01-01T00:00:00Zx",
+        ] {
+            assert_eq!(
+                of(ValueType::Timestamp, &format!("{text:?}")),
+                Err(FaultKind::TypeMismatch),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn days_are_those_of_the_calendar() {
-        for (text, days) in [("1970-01-02", 1), ("1969-12-31", -1), ("9999-12-31", 2_932_896), ("0001-01-01", -719_162)] {
+        for (text, days) in [
+            ("1970-01-02", 1),
+            ("1969-12-31", -1),
+            ("9999-12-31", 2_932_896),
+            ("0001-01-01", -719_162),
+        ] {
             assert_eq!(of(ValueType::Date, &format!("{text:?}")), Ok(Cell::Date(days)), "{text}");
         }
         assert_eq!(of(ValueType::Date, "\"2023-02-29\""), Err(FaultKind::TypeMismatch));

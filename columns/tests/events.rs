@@ -23,7 +23,8 @@ use tempfile::NamedTempFile;
 fn texts(array: ArrayRef) -> Vec<Option<String>> {
     let texts = EventTexts::new(array, "event").unwrap();
     let mut buffer = Vec::new();
-    let mut text = |row| texts.get(row, &mut buffer).map(|it| String::from_utf8(it.to_vec()).unwrap());
+    let mut text =
+        |row| texts.get(row, &mut buffer).map(|it| String::from_utf8(it.to_vec()).unwrap());
     (0..texts.len()).map(&mut text).collect()
 }
 
@@ -67,12 +68,21 @@ fn a_struct_is_rendered_as_documented() {
         ("nan", Arc::new(Float64Array::from(vec![f64::NAN]))),
         ("bool", Arc::new(BooleanArray::from(vec![true]))),
         ("bytes", Arc::new(BinaryArray::from(vec![&b"hi"[..]]))),
-        ("decimal", Arc::new(Decimal128Array::from(vec![-12_345]).with_precision_and_scale(20, 2).unwrap())),
+        (
+            "decimal",
+            Arc::new(Decimal128Array::from(vec![-12_345]).with_precision_and_scale(20, 2).unwrap()),
+        ),
         ("date", Arc::new(Date32Array::from(vec![2_932_896]))),
         ("time", Arc::new(Time64MicrosecondArray::from(vec![55_257_250_000]))),
-        ("at", Arc::new(TimestampMillisecondArray::from(vec![1_500]).with_timezone("Europe/Berlin"))),
+        (
+            "at",
+            Arc::new(TimestampMillisecondArray::from(vec![1_500]).with_timezone("Europe/Berlin")),
+        ),
         ("local", Arc::new(TimestampNanosecondArray::from(vec![-1]))),
-        ("list", Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1), None])]))),
+        (
+            "list",
+            Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1), None])])),
+        ),
         ("map", Arc::new(map.finish())),
         ("in", inner),
     ];
@@ -129,7 +139,10 @@ fn a_row_is_a_line_however_the_file_is_packed() {
     ] {
         let file = file(7, compression);
         let found = lines(file.reopen().unwrap(), "event").unwrap();
-        assert_eq!(found, "{\"n\": 0}\n{\"n\": 1}\n{\"n\": 2}\n\n{\"n\": 4}\n{\"n\": 5}\n{\"n\": 6}\n");
+        assert_eq!(
+            found,
+            "{\"n\": 0}\n{\"n\": 1}\n{\"n\": 2}\n\n{\"n\": 4}\n{\"n\": 5}\n{\"n\": 6}\n"
+        );
         let found = lines(file.reopen().unwrap(), "struct").unwrap();
         assert_eq!(found, (0..7).map(|n| format!("{{\"n\":{n}}}\n")).collect::<String>());
     }

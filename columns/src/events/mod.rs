@@ -1,5 +1,6 @@
 //! Events that lie in columns.
 
+mod depth;
 mod parquet;
 mod texts;
 
@@ -36,7 +37,9 @@ pub enum EventsError {
         found: String,
     },
     /// The column holds what no JSON is made of.
-    #[error("column {column:?}: expected text, bytes or a struct of what JSON can say, found {found}")]
+    #[error(
+        "column {column:?}: expected text, bytes or a struct of what JSON can say, found {found}"
+    )]
     Unsupported {
         /// Its name.
         column: String,

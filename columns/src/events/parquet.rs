@@ -6,13 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_schema::Schema;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::file::metadata::ParquetMetaData;
 
-use super::EventsError;
 use super::texts::{EventTexts, check};
+use super::{EventsError, depth};
 
 /// What a file begins and ends with.
 const MAGIC: &[u8; 4] = b"PAR1";
@@ -26,8 +24,8 @@ const MAX_CHUNK_BYTES: u64 = 1 << 30;
 /// Rows that are unpacked at a time.
 const BATCH_ROWS: usize = 1024;
 
-/// The stack of the thread that reads what a file says of itself: its schema nests as deep as it says.
-const STACK_BYTES: usize = 256 << 20;
+/// How deep the schema of a file may nest: it is read by recursion.
+const MAX_DEPTH: usize = 256;
 
 /// Whether a file begins as one of Parquet does.
 #[must_use]
@@ -55,7 +53,8 @@ impl ParquetEvents {
     /// # Errors
     /// [`EventsError`], for a file that isn't one, or is larger than what is read, or has no such column.
     pub fn open(file: File, column: &str) -> Result<Self, EventsError> {
-        let reader = on_deep_stack(move || build(file, column))??;
+        let built = catch_unwind(AssertUnwindSafe(|| build(file, column)));
+        let reader = built.unwrap_or_else(|_| invalid("it contradicts itself"))?;
         Ok(Self {
             reader,
             column: column.to_owned(),
@@ -71,7 +70,9 @@ impl ParquetEvents {
         self.read = 0;
         // What the file says of its pages may be anything.
         let next = catch_unwind(AssertUnwindSafe(|| self.reader.next()));
-        let batch = match next.map_err(|_| EventsError::Invalid("its pages contradict themselves".to_owned()))? {
+        let batch = match next
+            .map_err(|_| EventsError::Invalid("its pages contradict themselves".to_owned()))?
+        {
             None => {
                 self.is_done = true;
                 return Ok(());
@@ -116,44 +117,48 @@ impl Read for ParquetEvents {
     }
 }
 
-/// Runs what recurses as deep as a file says, and may find that a file contradicts itself.
-fn on_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, EventsError> {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        let thread = thread.spawn_scoped(scope, || catch_unwind(AssertUnwindSafe(work)))?;
-        let result = thread.join().and_then(|result| result);
-        result.map_err(|_| EventsError::Invalid("it contradicts itself".to_owned()))
-    })
+fn invalid<T>(what: &str) -> Result<T, EventsError> {
+    Err(EventsError::Invalid(what.to_owned()))
 }
 
 fn build(mut file: File, column: &str) -> Result<ParquetRecordBatchReader, EventsError> {
-    check_footer(&mut file)?;
-    let invalid = |error: parquet::errors::ParquetError| EventsError::Invalid(error.to_string());
+    check_metadata(&mut file)?;
+    let unread = |error: parquet::errors::ParquetError| EventsError::Invalid(error.to_string());
     let bytes = file.metadata()?.len();
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(invalid)?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(unread)?;
     let place = column_place(builder.schema(), column)?;
     check(builder.schema().field(place).data_type(), column)?;
     let mask = ProjectionMask::roots(builder.parquet_schema(), [place]);
     check_chunks(builder.metadata(), &mask, bytes)?;
-    builder.with_projection(mask).with_batch_size(BATCH_ROWS).build().map_err(invalid)
+    builder.with_projection(mask).with_batch_size(BATCH_ROWS).build().map_err(unread)
 }
 
-/// Looks at how long what the file says of itself is, before that is read.
-fn check_footer(file: &mut File) -> Result<(), EventsError> {
+/// Looks at how long what the file says of itself is, and at how deep its schema nests, before that is read.
+fn check_metadata(file: &mut File) -> Result<(), EventsError> {
     let mut footer = [0; 8];
-    let end = file.seek(SeekFrom::End(-8));
-    end.and_then(|_| file.read_exact(&mut footer))
-        .map_err(|_| EventsError::Invalid("it has no end".to_owned()))?;
+    if file.seek(SeekFrom::End(-8)).and_then(|_| file.read_exact(&mut footer)).is_err() {
+        return invalid("it has no end");
+    }
     let [a, b, c, d, magic @ ..] = footer;
     if magic != *MAGIC {
-        return Err(EventsError::Invalid("it doesn't end as one".to_owned()));
+        return invalid("it doesn't end as one");
     }
-    let used = u64::from(u32::from_le_bytes([a, b, c, d]));
+    let length = u32::from_le_bytes([a, b, c, d]);
+    let used = u64::from(length);
     if used > MAX_METADATA_BYTES {
         let what = "metadata of a file";
         return Err(EventsError::TooLarge { what, used, allowed: MAX_METADATA_BYTES });
     }
-    Ok(())
+    let mut metadata = Vec::new();
+    if file.seek(SeekFrom::End(-8 - i64::from(length))).is_err() {
+        return invalid("it is shorter than what it says of itself");
+    }
+    Read::by_ref(file).take(used).read_to_end(&mut metadata)?;
+    match depth::of_schema(&metadata) {
+        None => invalid("its schema can't be read"),
+        Some(depth) if depth > MAX_DEPTH => invalid("its schema nests deeper than 256 levels"),
+        Some(_) => Ok(()),
+    }
 }
 
 fn column_place(schema: &Schema, column: &str) -> Result<usize, EventsError> {
@@ -166,7 +171,11 @@ fn column_place(schema: &Schema, column: &str) -> Result<usize, EventsError> {
     })
 }
 
-fn check_chunks(metadata: &ParquetMetaData, mask: &ProjectionMask, bytes: u64) -> Result<(), EventsError> {
+fn check_chunks(
+    metadata: &ParquetMetaData,
+    mask: &ProjectionMask,
+    bytes: u64,
+) -> Result<(), EventsError> {
     for group in metadata.row_groups() {
         let mut unpacked = 0_u64;
         for (leaf, chunk) in group.columns().iter().enumerate() {
@@ -174,11 +183,13 @@ fn check_chunks(metadata: &ParquetMetaData, mask: &ProjectionMask, bytes: u64) -
                 continue;
             }
             let size = |size: i64| u64::try_from(size).ok();
-            let (Some(packed), Some(size)) = (size(chunk.compressed_size()), size(chunk.uncompressed_size())) else {
-                return Err(EventsError::Invalid("a column has less than no bytes".to_owned()));
+            let (Some(packed), Some(size)) =
+                (size(chunk.compressed_size()), size(chunk.uncompressed_size()))
+            else {
+                return invalid("a column has less than no bytes");
             };
             if packed > bytes {
-                return Err(EventsError::Invalid("a column is larger than the file".to_owned()));
+                return invalid("a column is larger than the file");
             }
             unpacked = unpacked.saturating_add(size);
         }

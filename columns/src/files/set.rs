@@ -76,7 +76,11 @@ impl FileSet {
     ///
     /// # Errors
     /// [`FilesError`].
-    pub fn create(root: &Path, tables: Arc<Tables>, options: FileOptions) -> Result<Self, FilesError> {
+    pub fn create(
+        root: &Path,
+        tables: Arc<Tables>,
+        options: FileOptions,
+    ) -> Result<Self, FilesError> {
         let set = Self::begin(root, tables, options, false)?;
         match first_entry(root).map_err(unwritable(root))? {
             None => Ok(set),
@@ -265,9 +269,9 @@ impl FileSet {
                 path: self.root.clone(),
                 found: found.to_string_lossy().into_owned(),
             };
-            let table = name.to_str().and_then(|name| {
-                self.tables.list().iter().position(|table| table.name() == name)
-            });
+            let table = name
+                .to_str()
+                .and_then(|name| self.tables.list().iter().position(|table| table.name() == name));
             let Some(table) = table.filter(|_| path.is_dir()) else {
                 return Err(not_empty(&name));
             };

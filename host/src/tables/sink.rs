@@ -41,7 +41,7 @@ pub struct ColumnSink {
 enum To {
     Files(SharedFiles),
     /// One table alone.
-    Table(usize, RowStream<Box<dyn Write + Send>>),
+    Table(usize, Box<RowStream<Box<dyn Write + Send>>>),
 }
 
 impl ColumnSink {
@@ -62,7 +62,7 @@ impl ColumnSink {
     ) -> io::Result<Self> {
         let schema = tables.list().get(table).map(|table| table.schema());
         let schema = schema.ok_or(io::ErrorKind::NotFound)?;
-        Ok(Self { tables, to: To::Table(table, RowStream::new(out, &schema)?) })
+        Ok(Self { tables, to: To::Table(table, Box::new(RowStream::new(out, &schema)?)) })
     }
 
     /// Writes the end of a stream of Arrow IPC. Files are ended by those who share them.
