@@ -47,12 +47,15 @@ impl Spec {
     }
 }
 
-/// A plan in its normal form; or code, path and message of the first thing that is wrong with it.
+/// A plan, or code, path and message of the first thing that is wrong with it.
+type Parsed<'py> = (Option<Bound<'py, PyAny>>, Option<(String, String, String)>);
+
+/// A plan in its normal form; or what is wrong with it.
 #[pyfunction]
 pub(crate) fn parse_plan<'py>(
     py: Python<'py>,
     payload: &Bound<'py, PyAny>,
-) -> PyResult<(Option<Bound<'py, PyAny>>, Option<(String, String, String)>)> {
+) -> PyResult<Parsed<'py>> {
     let parsed = match payload.cast::<PyString>() {
         Ok(text) => plan::parse(text.to_str()?),
         Err(_) => match json::write(payload) {
