@@ -281,7 +281,9 @@ fn links_lead_somewhere() {
         ("docs/plan.md", "docs"),
         ("docs/policy.md", "docs"),
         ("docs/proof.md", "docs"),
+        ("docs/python.md", "docs"),
         ("docs/serve.md", "docs"),
+        ("docs/spark.md", "docs"),
         ("docs/wasi.md", "docs"),
         ("evaluation/README.md", "evaluation"),
     ] {

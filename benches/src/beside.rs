@@ -58,10 +58,10 @@ impl Beside {
         let (without, beside) = ("without", "beside");
         format!(
             "{:>14}{:>14}{:>16}{:>16}{:>10}",
-            format_args!("p50 {without}"),
-            format_args!("p50 {beside}"),
-            format_args!("p99 {without}"),
-            format_args!("p99 {beside}"),
+            format!("p50 {without}"),
+            format!("p50 {beside}"),
+            format!("p99 {without}"),
+            format!("p99 {beside}"),
             "ratio"
         )
     }

@@ -1,4 +1,4 @@
-//! What Retort's own command, tests, benches and fuzz targets look at besides the public interface. Nothing in here is stable.
+//! What Retort's own command, Python package, tests, benches and fuzz targets look at besides the public interface. Nothing in here is stable.
 
 pub use crate::diagnostics::nearest::nearest;
 pub use crate::evidence::redact::redacted;

@@ -32,6 +32,9 @@ impl Bundle {
     }
 }
 
+/// What a pickle is made of: what restores it, and what that takes.
+type Reduced<'py> = (Bound<'py, PyAny>, (String, Vec<String>));
+
 #[pymethods]
 impl Bundle {
     /// Opens the bundle, or the directory of bundles, at `path`, through every gate.
@@ -76,10 +79,7 @@ impl Bundle {
         Self::open(py, source, Some(fingerprints))
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (String, Vec<String>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let restore = py.get_type::<Self>().getattr("_restore")?;
         let source = serde_json::to_string(&self.opened.source)
             .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;

@@ -47,12 +47,15 @@ impl Spec {
     }
 }
 
-/// A plan in its normal form; or code, path and message of the first thing that is wrong with it.
+/// A plan, or code, path and message of the first thing that is wrong with it.
+type Parsed<'py> = (Option<Bound<'py, PyAny>>, Option<(String, String, String)>);
+
+/// A plan in its normal form; or what is wrong with it.
 #[pyfunction]
 pub(crate) fn parse_plan<'py>(
     py: Python<'py>,
     payload: &Bound<'py, PyAny>,
-) -> PyResult<(Option<Bound<'py, PyAny>>, Option<(String, String, String)>)> {
+) -> PyResult<Parsed<'py>> {
     let parsed = match payload.cast::<PyString>() {
         Ok(text) => plan::parse(text.to_str()?),
         Err(_) => match json::write(payload) {
@@ -296,28 +299,75 @@ impl FallbackOutcome {
     }
 }
 
-/// What a bundle makes of an event, held to the bundle's own graph spec; or, where it has no result, what the fallback makes of it.
+/// A bundle as an extractor of the original: a callable of an event and a spec, which it doesn't need.
+#[pyclass(frozen, subclass, module = "retort.compat")]
+pub(crate) struct BundleExtractor {
+    #[pyo3(get)]
+    bundle: Py<Bundle>,
+    /// The last graph spec that was found to be the bundle's own.
+    fits: Mutex<Option<Py<PyAny>>>,
+}
+
+#[pymethods]
+impl BundleExtractor {
+    #[new]
+    fn new(bundle: Py<Bundle>) -> Self {
+        Self { bundle, fits: Mutex::default() }
+    }
+
+    /// Notes that a graph spec is the bundle's own.
+    fn _note(&self, graph: Py<PyAny>) {
+        if let Ok(mut fits) = self.fits.lock() {
+            *fits = Some(graph);
+        }
+    }
+}
+
+impl BundleExtractor {
+    /// Whether results are to be held to no other graph spec than the bundle's, as far as that is known.
+    fn is_held_to(&self, graph: &Bound<'_, PyAny>) -> bool {
+        graph.is_none()
+            || self.fits.lock().is_ok_and(|fits| fits.as_ref().is_some_and(|it| it.is(graph)))
+    }
+}
+
+/// What an extractor makes of an event, held to a graph spec; what doesn't fit is dropped, and where nothing can be kept, or there is no
+/// result, the fallback's result is given as it is.
+///
+/// The extractor is a bundle, or any callable of an event and a spec. `resolved_graph` may be None for a bundle, which knows its own. An
+/// event may be text as well as a dict. What the fallback raises is raised.
 #[pyfunction]
-pub(crate) fn run_with_fallback(
-    py: Python<'_>,
-    bundle: &Bundle,
-    event: &Bound<'_, PyAny>,
-    spec: &Bound<'_, PyAny>,
-    fallback: &Bound<'_, PyAny>,
-) -> PyResult<FallbackOutcome> {
+#[pyo3(signature = (*, event, spec, resolved_graph, compiled_extractor, fallback_extractor))]
+pub(crate) fn run_with_fallback<'py>(
+    py: Python<'py>,
+    event: &Bound<'py, PyAny>,
+    spec: &Bound<'py, PyAny>,
+    resolved_graph: &Bound<'py, PyAny>,
+    compiled_extractor: &Bound<'py, PyAny>,
+    fallback_extractor: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    static OTHERS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let extractor = compiled_extractor.cast::<BundleExtractor>().ok();
+    let Some(extractor) = extractor.filter(|it| it.get().is_held_to(resolved_graph)) else {
+        let others = OTHERS.import(py, "retort.compat", "_run_with_fallback")?;
+        return others.call1((event, spec, resolved_graph, compiled_extractor, fallback_extractor));
+    };
+    let opened = &extractor.get().bundle.get().opened;
     let made = match EventText::of(event) {
-        Ok(text) => py
-            .detach(|| bundle.opened.seated(|seat| seat.extract(text.as_ref())))
-            .and_then(|made| made),
+        Ok(text) => {
+            py.detach(|| opened.seated(|seat| seat.extract(text.as_ref()))).and_then(|made| made)
+        }
         Err(failed) => Err(failed),
     };
-    let failed = match made {
-        Ok(made) => return FallbackOutcome::of(py, made),
-        Err(failed) => failed,
+    let outcome = match made {
+        Ok(made) => FallbackOutcome::of(py, made)?,
+        Err(failed) => {
+            let result = fallback_extractor.call1((event, spec))?.unbind();
+            let message = format!("{}: {}", failed.problem.code.name, failed.problem.message);
+            FallbackOutcome::new(py, result, "fallback_for_event", Some(message), None, None, None)?
+        }
     };
-    let result = fallback.call1((event, spec))?.unbind();
-    let message = format!("{}: {}", failed.problem.code.name, failed.problem.message);
-    FallbackOutcome::new(py, result, "fallback_for_event", Some(message), None, None, None)
+    Ok(Bound::new(py, outcome)?.into_any())
 }
 
 /// The prompt that asks for a plan.

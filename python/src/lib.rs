@@ -18,18 +18,21 @@ mod seat;
 mod task;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// What `retort` is made of. Not for use by itself.
 #[pymodule]
 mod _native {
+    use super::{PyDict, *};
+
     #[pymodule_export]
     use super::author::{check, compile, project, repair};
     #[pymodule_export]
     use super::bundle::Bundle;
     #[pymodule_export]
     use super::compat::{
-        FallbackOutcome, Spec, compile_with_llm, diagnostic, held_to, parse_plan, plan_schema,
-        render_plan, resolution_prompt, run_with_fallback, validate,
+        BundleExtractor, FallbackOutcome, Spec, compile_with_llm, diagnostic, held_to, parse_plan,
+        plan_schema, render_plan, resolution_prompt, run_with_fallback, validate,
     };
     #[cfg(debug_assertions)]
     #[pymodule_export]
@@ -37,5 +40,20 @@ mod _native {
     #[pymodule_export]
     use super::many::ExtractMany;
     #[pymodule_export]
+    use super::open::forked;
+    #[pymodule_export]
     use super::result::{Edge, Node, Result};
+
+    /// Children that are forked, by whatever tells Python of it, know that they are.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let hook = PyDict::new(module.py());
+        hook.set_item("after_in_child", module.getattr("_forked")?)?;
+        let os = module.py().import("os")?;
+        match os.getattr_opt("register_at_fork")? {
+            Some(register) => register.call((), Some(&hook)).map(drop),
+            // A system without forks.
+            None => Ok(()),
+        }
+    }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::prelude::*;
 use retort::bundle::{Digest, Expect, LoadFailure, MANIFEST_FILE, load};
 use retort::diagnostics::Problem;
 use retort::internal::codes;
@@ -134,6 +136,20 @@ fn matching(
     }
 }
 
+/// Which process this is: one more in each child that was forked, which Python tells of. To ask the system would take as long as a small event.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+fn process() -> u32 {
+    PROCESS.load(Ordering::Relaxed)
+}
+
+/// That this is a child, which was forked just now.
+#[pyfunction]
+#[pyo3(name = "_forked")]
+pub(crate) fn forked() {
+    PROCESS.fetch_add(1, Ordering::Relaxed);
+}
+
 /// What was opened in one process. Its clock is a thread of that process: in a child that was forked there is none, nothing that a deadline
 /// could go by, and nothing to be ended.
 struct Loaded {
@@ -155,7 +171,7 @@ impl Loaded {
             Ok::<_, Failed>(registry)
         })?;
         let inner = Inner { registry: Arc::new(opened?), seats: Seats::new(!source.unchecked) };
-        Ok(Self { process: std::process::id(), inner: Some(inner) })
+        Ok(Self { process: process(), inner: Some(inner) })
     }
 
     fn inner(&self) -> &Inner {
@@ -165,7 +181,7 @@ impl Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        if self.process != std::process::id() {
+        if self.process != process() {
             // To end the clock would be to wait for a thread that isn't there.
             std::mem::forget(self.inner.take());
         }
@@ -189,7 +205,7 @@ impl Opened {
     }
 
     fn loaded(&self) -> Result<Arc<Loaded>, Failed> {
-        let process = std::process::id();
+        let process = process();
         if self.first.process == process {
             return Ok(Arc::clone(&self.first));
         }

@@ -249,6 +249,7 @@ impl Edge {
 
     /// The id of the node that it leaves.
     #[getter]
+    #[allow(clippy::wrong_self_convention, reason = "it is what results call it")]
     fn from_node_id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         item(self.data.bind(py), "from_node_id")
     }

@@ -9,7 +9,7 @@ use retort::runtime::{Checked, Decided, Dispatcher, Spent};
 use retort::sandbox::RunOutcome;
 use self_cell::self_cell;
 
-use crate::error::{Failed, guarded};
+use crate::error::{Failed, Kind, guarded};
 
 self_cell!(
     /// Runners beside the registry that they are of.
@@ -111,6 +111,9 @@ impl Seat {
                         Box::new(Left { failures, dropped })
                     }),
                 },
+                Checked::Unfit { problem, .. } => {
+                    return Err(Failed { kind: Kind::Extractor, problem: *problem });
+                }
                 unrouted => Made {
                     json: NOTHING.to_vec(),
                     event_type: match unrouted {

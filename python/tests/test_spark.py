@@ -200,3 +200,14 @@ def test_an_executor_that_is_killed_loses_nothing_and_doubles_nothing(session: A
     os.kill(executors()[0], signal.SIGKILL)
     assert by_spark(tables) == wanted
     assert tables.summary()["events"] == len(events)
+
+
+def test_the_program_of_the_document_runs(session: Any, made: retort.Compilation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from test_docs import programs
+
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(made.path.parent, tmp_path / "bundles")
+    [program] = programs("docs/spark.md")
+    names: dict[str, Any] = {"session": session, "json": json, "orders": [event(number) for number in range(3)]}
+    exec(program, names)
+    assert names["tables"]["Order"].count() == 3

@@ -9,7 +9,7 @@ use super::shared::{Merging, Shared};
 use crate::bundle::Digest;
 use crate::diagnostics::problem::{Coded, Problem};
 use crate::graph::Failure;
-use crate::sandbox::{Blame, RunOutcome};
+use crate::sandbox::RunOutcome;
 
 /// What became of an event whose result was held to the graph spec of its bundle.
 #[derive(Debug)]
@@ -40,6 +40,15 @@ pub enum Checked<'a> {
         /// What it took.
         spent: Spent,
     },
+    /// Nothing: of what the extractors gave, nothing fits the graph spec.
+    Unfit {
+        /// The event's type.
+        event_type: &'a str,
+        /// The first thing that is wrong.
+        problem: Box<Problem>,
+        /// What it took.
+        spent: Spent,
+    },
 }
 
 /// What an event took, of all extractors that had it.
@@ -52,6 +61,12 @@ pub struct Spent {
 }
 
 impl Spent {
+    pub(crate) fn of(outcome: &RunOutcome<'_>) -> Self {
+        let mut spent = Self::default();
+        spent.add(outcome);
+        spent
+    }
+
     pub(super) fn add(&mut self, outcome: &RunOutcome<'_>) {
         self.fuel += outcome.fuel;
         self.failed_conversions += u64::from(outcome.failed_conversions);
@@ -69,7 +84,7 @@ impl<'r> Dispatcher<'r> {
     /// [`Stream`](super::Stream) does by default. Of a dispatcher that wasn't made to [check](Self::checking), results are given as they are.
     ///
     /// # Errors
-    /// [`ServeError::Run`], [`ServeError::Load`] or [`ServeError::Graph`]. The dispatcher is as good as before.
+    /// [`ServeError::Run`] or [`ServeError::Load`]. The dispatcher is as good as before.
     ///
     /// # Example
     /// ```
@@ -99,22 +114,26 @@ impl<'r> Dispatcher<'r> {
             Dispatched::Served(served) => {
                 let (event_type, bundle) = (served.event_type(), served.bundle());
                 let outcome = served.outcome();
-                let left = held(check, registry, served.place, outcome, event);
-                Ok(match left.map_err(unfit)? {
-                    None => Checked::Whole { event_type, bundle, outcome },
-                    Some(decided) => {
-                        let mut spent = Spent::default();
-                        spent.add(&outcome);
-                        Checked::Decided { event_type, bundles: vec![bundle], decided, spent }
+                Ok(match held(check, registry, served.place, outcome, event) {
+                    Ok(None) => Checked::Whole { event_type, bundle, outcome },
+                    Ok(Some(decided)) => {
+                        let (bundles, spent) = (vec![bundle], Spent::of(&outcome));
+                        Checked::Decided { event_type, bundles, decided, spent }
                     }
+                    Err(problem) => unfit(event_type, problem, Spent::of(&outcome)),
                 })
             }
             Dispatched::Shared(shared) => {
                 let event_type = shared.event_type();
                 let bundles = shared.parts().iter().map(super::Part::bundle).collect();
                 let mut spent = Spent::default();
-                let decided = merged(check, registry, &shared, event, &mut spent).map_err(unfit)?;
-                Ok(Checked::Decided { event_type, bundles, decided: Box::new(decided), spent })
+                Ok(match merged(check, registry, &shared, event, &mut spent) {
+                    Ok(decided) => {
+                        let decided = Box::new(decided);
+                        Checked::Decided { event_type, bundles, decided, spent }
+                    }
+                    Err(problem) => unfit(event_type, problem, spent),
+                })
             }
         }
     }
@@ -125,14 +144,14 @@ impl Checked<'_> {
     #[must_use]
     pub fn dropped(&self) -> &[Failure] {
         match self {
-            Self::Unrouted { .. } | Self::Whole { .. } => &[],
+            Self::Unrouted { .. } | Self::Whole { .. } | Self::Unfit { .. } => &[],
             Self::Decided { decided, .. } => &decided.failures,
         }
     }
 }
 
-fn unfit(problem: Problem) -> ServeError {
-    ServeError::Graph { problem: Box::new(problem), blame: Blame::Extractor }
+fn unfit(event_type: &str, problem: Problem, spent: Spent) -> Checked<'_> {
+    Checked::Unfit { event_type, problem: Box::new(problem), spent }
 }
 
 /// What is left of a bundle's result with which something is wrong, where results are checked; nothing of one that is as it should be.

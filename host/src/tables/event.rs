@@ -9,7 +9,7 @@ use retort_columns::{EventOrigin, Rejected, Rows, Tables};
 use super::sink::count;
 use crate::bundle::Digest;
 use crate::diagnostics::problem::{Coded, Problem};
-use crate::runtime::{Checked, MAX_DROPPED, ServeError, Summary, place_in_reject};
+use crate::runtime::{Checked, MAX_DROPPED, ServeError, Spent, Summary, place_in_reject};
 
 /// Rows of what became of events, one after the other: the same that a stream makes of its lines.
 #[derive(Debug)]
@@ -32,10 +32,13 @@ impl EventRows {
         self.summary.events += 1;
         match made {
             Err(error) => self.reject(input, line, &problem(error)),
+            Ok(Checked::Unfit { problem, spent, .. }) => {
+                self.note(spent);
+                self.reject(input, line, &problem);
+            }
             Ok(Checked::Unrouted { .. }) => self.summary.unrouted += 1,
             Ok(Checked::Whole { event_type, bundle, outcome }) => {
-                self.summary.fuel += outcome.fuel;
-                self.summary.failed_conversions += u64::from(outcome.failed_conversions);
+                self.note(Spent::of(&outcome));
                 if outcome.shape.is_empty() {
                     self.summary.empty += 1;
                     return;
@@ -46,8 +49,7 @@ impl EventRows {
                 count(&self.rows.add(&origin, outcome.json), false, &mut self.summary);
             }
             Ok(Checked::Decided { event_type, bundles, decided, spent }) => {
-                self.summary.fuel += spent.fuel;
-                self.summary.failed_conversions += spent.failed_conversions;
+                self.note(spent);
                 if decided.result.is_empty() {
                     self.summary.empty += 1;
                     return;
@@ -77,6 +79,11 @@ impl EventRows {
                 count(&self.rows.add(&origin, &json), was_in_part, &mut self.summary);
             }
         }
+    }
+
+    fn note(&mut self, Spent { fuel, failed_conversions }: Spent) {
+        self.summary.fuel += fuel;
+        self.summary.failed_conversions += failed_conversions;
     }
 
     /// Adds an event that has failed before an extractor had it.
@@ -124,3 +131,6 @@ fn named(last: &mut Option<(Digest, String)>, bundle: Digest) -> &str {
     }
     last.as_ref().map_or("", |(_, text)| text)
 }
+
+#[cfg(test)]
+mod tests;

@@ -200,7 +200,7 @@ def check(
     graph spec unless another one is given; a plan takes one.
     """
     given = _given(**{key: value for key, value in locals().items() if key != "subject"})
-    is_bundle = hasattr(subject, "__fspath__") and os.path.isdir(subject)  # type: ignore[arg-type]
+    is_bundle = hasattr(subject, "__fspath__") and os.path.isdir(subject)
     return Report(**_native.check(subject, is_bundle, given))
 
 

@@ -396,6 +396,11 @@ def _spec_data(graph: Any) -> Any:
 
     def only(names: tuple[str, ...], item: dict[str, Any]) -> dict[str, Any]:
         kept = {name: item[name] for name in names if item.get(name) is not None}
+        for side in ("from", "to"):
+            # Which key each column of an edge is of, where that is said.
+            mapping = item.get(f"{side}_column_mapping")
+            if mapping:
+                kept[f"{side}_columns"] = [{column: of} for column, of in mapping]
         if "properties" in kept:
             kept["properties"] = [
                 {name: it[name] for name in _PROPERTY if it.get(name) is not None} for it in kept["properties"]
@@ -423,23 +428,11 @@ def validate_extracted_graph(spec: Any, graph: Any, *, allow_external_endpoints:
 # Extractors at work
 
 
-class BundleExtractor:
+class BundleExtractor(_native.BundleExtractor):
     """A bundle as an extractor of the original: a callable of an event and a spec, which it doesn't need."""
-
-    def __init__(self, bundle: _native.Bundle) -> None:
-        self.bundle = bundle
-        self._fits: Any = None
 
     def __call__(self, event: Any, spec: Any = None) -> StructuredExtractionResult:
         return _result_of(self.bundle.extract(event))
-
-    def _is_held_to(self, graph: Any) -> bool:
-        if graph is None or graph is self._fits:
-            return True
-        fits = _spec(graph).is_of(self.bundle)
-        if fits:
-            self._fits = graph
-        return fits
 
 
 def load_bundle(bundle_dir: Any, *, expected_fingerprint: str | None = None, **options: Any) -> BundleExtractor:
@@ -451,26 +444,30 @@ def load_bundle(bundle_dir: Any, *, expected_fingerprint: str | None = None, **o
 Extractor = Callable[[Any, Any], Any]
 
 
-def run_with_fallback(
-    *,
+run_with_fallback = _native.run_with_fallback
+
+
+def _run_with_fallback(
     event: Any,
     spec: Any,
     resolved_graph: Any,
     compiled_extractor: Union[BundleExtractor, _native.Bundle, Extractor],
     fallback_extractor: Extractor,
 ) -> FallbackOutcome:
-    """What an extractor makes of an event, held to a graph spec; what doesn't fit is dropped, and where nothing can be kept, or there is no
-    result, the fallback's result is given as it is.
-
-    The extractor is a bundle, or any callable of an event and a spec. `resolved_graph` may be None for a bundle, which knows its own. An
-    event may be text as well as a dict. What the fallback raises is raised.
-    """
-    if isinstance(compiled_extractor, BundleExtractor) and compiled_extractor._is_held_to(resolved_graph):
-        return _native.run_with_fallback(compiled_extractor.bundle, event, spec, fallback_extractor)
+    """The same where the extractor isn't a bundle, or isn't known to be held to its own graph spec."""
     if isinstance(compiled_extractor, _native.Bundle):
         compiled_extractor = BundleExtractor(compiled_extractor)
-        if compiled_extractor._is_held_to(resolved_graph):
-            return _native.run_with_fallback(compiled_extractor.bundle, event, spec, fallback_extractor)
+    if isinstance(compiled_extractor, BundleExtractor) and (
+        resolved_graph is None or _spec(resolved_graph).is_of(compiled_extractor.bundle)
+    ):
+        compiled_extractor._note(resolved_graph)
+        return run_with_fallback(
+            event=event,
+            spec=spec,
+            resolved_graph=resolved_graph,
+            compiled_extractor=compiled_extractor,
+            fallback_extractor=fallback_extractor,
+        )
     raised, raw = None, None
     try:
         raw = compiled_extractor(event, spec)
@@ -481,9 +478,9 @@ def run_with_fallback(
     if raised is not None:
         return FallbackOutcome(fallback_extractor(event, spec), "fallback_for_event", raised)
     told = _native.held_to(_spec(resolved_graph), _extraction(raw), event)
-    error, failures = told.get("error"), _failures_of(told["failures"])
-    if error is not None:
-        message = f"MalformedResultInternals: {error['message']}"
+    failed, failures = told.get("error"), _failures_of(told["failures"])
+    if failed is not None:
+        message = f"MalformedResultInternals: {failed['message']}"
         return FallbackOutcome(fallback_extractor(event, spec), "fallback_for_event", message)
     decision = told["decision"]
     if decision == "fallback_for_event":

@@ -96,7 +96,7 @@ def extract(
         raise InputError(f"expected columns {missing} of the DataFrame, found {df.columns}", code="column_not_found")
     schemas = bundle.arrow_schemas()
     context = _context(df)
-    counters = None if context is None else context.accumulator({}, _counting())
+    counters = None if context is None else context.accumulator({}, _Counting())
     path = os.fspath(bundle.path)
     if ship:
         if context is None:
@@ -120,19 +120,16 @@ def _context(df: DataFrame) -> Any:
         return None
 
 
-def _counting() -> Any:
-    from pyspark.accumulators import AccumulatorParam
+class _Counting:
+    """How counts of tasks are added up: an AccumulatorParam of pyspark."""
 
-    class Counting(AccumulatorParam[dict[str, float]]):
-        def zero(self, value: dict[str, float]) -> dict[str, float]:
-            return {}
+    def zero(self, value: dict[str, float]) -> dict[str, float]:
+        return {}
 
-        def addInPlace(self, value1: dict[str, float], value2: dict[str, float]) -> dict[str, float]:
-            for name, count in value2.items():
-                value1[name] = value1.get(name, 0) + count
-            return value1
-
-    return Counting()
+    def addInPlace(self, value1: dict[str, float], value2: dict[str, float]) -> dict[str, float]:  # noqa: N802 - pyspark's name
+        for name, count in value2.items():
+            value1[name] = value1.get(name, 0) + count
+        return value1
 
 
 #: Archives that were sent, by what is in them: Spark serves them from here for as long as its application runs.
@@ -235,7 +232,7 @@ def _packed(table: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_batch(table)
-    return sink.getvalue().to_pybytes()
+    return bytes(sink.getvalue())
 
 
 def _unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
