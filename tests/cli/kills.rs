@@ -175,7 +175,7 @@ fn what_somebody_holds_stays_whatever_is_killed() {
     drop(dispatcher);
     drop(registry);
     assert_eq!(project.retort(collect).code, 0);
-    assert!(Bundle::open(&root.join(active(&root).unwrap()), &pipeline).is_ok());
+    assert!(Bundle::open(root.join(active(&root).unwrap()), &pipeline).is_ok());
     assert!(!Path::new(&project.path(&first)).exists());
 }
 
