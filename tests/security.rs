@@ -13,7 +13,7 @@ fn read(path: &str) -> String {
 /// The files that a module of the tests, or of the library's unit tests, may stand in.
 fn files(module: &[&str]) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for root in ["tests", "host/src"] {
+    for root in ["tests", "host/src", "columns/tests"] {
         let folder = workspace_root().join(root);
         let whole = module.join("/");
         // Unit tests stand in a module `tests`, in a file of its own or not.

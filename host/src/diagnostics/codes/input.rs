@@ -87,15 +87,15 @@ codes! { Stage::Input;
     NOT_STOPPED = "not_stopped":
         "An attack of the hostile corpus ended otherwise than it has to on this machine and in this configuration. The message says in what way.",
         "Don't serve untrusted extractors in this configuration. If it is the default one, report it as SECURITY.md says.";
+    OUT_NOT_EMPTY = "out_not_empty":
+        "The directory that tables are to be written to has something in it that isn't of this run. Rows of two runs would be mixed.",
+        "Name a new directory, or empty that one.";
     OUTPUT_IS_INPUT = "output_is_input":
         "A file would be overwritten that is read, or written twice, in the same run.",
         "Name another file for the output.";
     OUTPUT_OPTIONS = "output_options":
         "Two options of a command don't go together, or one of them asks for another.",
         "Do what the message says; the command with --help lists its options.";
-    OUT_NOT_EMPTY = "out_not_empty":
-        "The directory that tables are to be written to has something in it that isn't of this run. Rows of two runs would be mixed.",
-        "Name a new directory, or empty that one.";
     PARQUET_INVALID = "parquet_invalid":
         "A file that begins as one of Parquet isn't one, or contradicts itself.",
         "Write the file again, and look whether it was cut off or altered on its way.";
