@@ -142,7 +142,7 @@ def test_duckdb_goes_in_and_out(small: retort.Bundle) -> None:
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
     connection.execute("create table events as select format('{{\"event_type\": \"order_placed\", \"content\": {{\"id\": \"{}\", \"total\": {}}}}}', i, i) as event from range(100) r(i)")
-    reader = connection.execute("select event from events").to_arrow_reader(32)
+    reader = connection.sql("select event from events").to_arrow_reader(32)
     orders = pa.Table.from_batches([small.extract_arrow(it)["Order"] for it in reader])
     assert connection.execute("select count(*), sum(total) from orders").fetchone() == (100, 4950.0)
     assert orders.num_rows == 100

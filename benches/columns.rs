@@ -1,64 +1,101 @@
-//! Results into columns: read as text that is borrowed, and by way of `serde_json::Value` into arrays of the same types. Both have to give
-//! the same batches; then they take turns, a few milliseconds each. Beside them stands what makes the results.
-
-#![allow(clippy::print_stdout, reason = "the figures are what this prints")]
+//! Results into columns: read as text that is borrowed, and by way of `serde_json::Value` into arrays of the same types. The results are those
+//! of examples/shop-orders; both ways have to give the same batches before anything is measured.
 
 use std::hint::black_box;
 use std::sync::Arc;
 
-use retort::columns::arrow_array::builder::{
+use criterion::{Criterion, Throughput};
+use retort_columns::arrow_array::builder::{
     ArrayBuilder, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
     TimestampMicrosecondBuilder, make_builder,
 };
-use retort::columns::arrow_array::{ArrayRef, RecordBatch};
-use retort::columns::arrow_schema::{DataType, Field};
-use retort::columns::{EventOrigin, Rows, Table, TableKind, Tables};
-use retort::sandbox::Sandbox;
-use retort::{GraphSpec, Limits, plan, tables};
-use retort_benches::dataset::inspected;
-use retort_benches::turns::{self, Way};
-use retort_benches::whole::{ALL, Set};
+use retort_columns::arrow_array::{ArrayRef, RecordBatch};
+use retort_columns::arrow_schema::{DataType, Field, Schema};
+use retort_columns::{
+    Entity, EventOrigin, Graph, Property, Relationship, Rows, Table, TableKind, Tables, ValueType,
+};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-/// Events that each way takes at least.
-const EVENTS: usize = 40_000;
-/// Events of one turn, and of one batch.
-const TURN: usize = 256;
+/// Results of one batch.
+const BATCH: usize = 256;
 
 const ORIGIN: EventOrigin<'static> = EventOrigin {
     input: None,
     line: 7,
-    event_type: "order_snapshot",
+    event_type: "order.placed",
     bundle: "0004f5f85a5a85dc76576c446c90532c099b79e8cfcb1642afd5dcd4a89d4e67",
 };
 
-/// Results of shop-orders, with events, as many as a turn has.
-fn results(set: &Set) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
-    let events = set.events().expect("the example's events are here");
-    let plan = plan::parse(&set.plan().expect("the plan is there")).expect("the plan is valid");
-    let sandbox = Sandbox::new(Limits::default()).expect("an engine");
-    let mut runner = sandbox.load(&inspected(&plan)).expect("the module loads").runner();
-    let mut results = Vec::new();
-    let mut taken = Vec::new();
-    for event in events.iter().cycle() {
-        let outcome = runner.run(event).expect("an event that the plan takes");
-        if !outcome.shape.is_empty() {
-            results.push(outcome.json.to_vec());
-            taken.push(event.clone());
-        }
-        if results.len() == TURN {
-            break;
-        }
-    }
-    (results, taken)
+/// A line of results.
+#[derive(serde::Deserialize)]
+struct Line {
+    result: Box<RawValue>,
+}
+
+/// As many results as a batch has.
+fn results() -> Vec<Vec<u8>> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop-orders/results.ndjson");
+    let text = std::fs::read_to_string(path).expect("the example's results are here");
+    let lines: Vec<Line> =
+        text.lines().map(|it| serde_json::from_str(it).expect("a line")).collect();
+    let results = lines.iter().cycle().take(BATCH);
+    results.map(|line| line.result.get().as_bytes().to_vec()).collect()
 }
 
 /// The tables of the example's graph.
 fn example_tables() -> Arc<Tables> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop-orders/graph.yaml");
-    let text = std::fs::read_to_string(path).expect("the example's graph is here");
-    let graph = GraphSpec::parse(&text, path).expect("a graph spec");
-    Arc::new(tables([&graph]).expect("one graph"))
+    use ValueType::{Double, Integer, Text, Timestamp};
+    let properties = |list: &[(&str, ValueType)]| -> Vec<Property> {
+        let property = |(name, value_type): &(&str, ValueType)| Property {
+            name: (*name).to_owned(),
+            column: (*name).to_owned(),
+            value_type: *value_type,
+        };
+        list.iter().map(property).collect()
+    };
+    let entity = |name: &str, keys: &[&str], list: &[(&str, ValueType)]| Entity {
+        name: name.to_owned(),
+        keys: keys.iter().map(|key| (*key).to_owned()).collect(),
+        properties: properties(list),
+    };
+    let relationship = |name: &str, list: &[(&str, ValueType)]| Relationship {
+        name: name.to_owned(),
+        from_entity: "Order".to_owned(),
+        properties: properties(list),
+    };
+    let order = [
+        ("order_id", Text),
+        ("state", Text),
+        ("currency", Text),
+        ("total", Double),
+        ("placed_at", Timestamp),
+        ("campaign", Text),
+        ("payment_method", Text),
+    ];
+    let line = [
+        ("order_id", Text),
+        ("line_no", Integer),
+        ("article", Text),
+        ("quantity", Integer),
+        ("price", Double),
+        ("label", Text),
+    ];
+    let parcel = [("tracking_no", Text), ("carrier", Text), ("weight_g", Integer)];
+    let graph = Graph {
+        entities: vec![
+            entity("Order", &["order_id"], &order),
+            entity("Line", &["order_id", "line_no"], &line),
+            entity("Parcel", &["tracking_no"], &parcel),
+            entity("Customer", &["customer_id"], &[("customer_id", Integer)]),
+        ],
+        relationships: vec![
+            relationship("HAS_LINE", &[]),
+            relationship("SENT_IN", &[("shipment_no", Integer)]),
+            relationship("PLACED_BY", &[]),
+        ],
+    };
+    Arc::new(Tables::new([&graph]).expect("one graph"))
 }
 
 /// Arrays of a table, filled from `Value`s.
@@ -80,7 +117,7 @@ impl ByValue {
                 DataType::List(element) => {
                     Box::new(ListBuilder::new(StringBuilder::new()).with_field(Arc::clone(element)))
                 }
-                other => make_builder(other, TURN),
+                other => make_builder(other, BATCH),
             }
         };
         Some(Self {
@@ -93,14 +130,17 @@ impl ByValue {
 
     fn push(&mut self, item: &Value, spans: &[Value]) {
         let id = item["node_id"].as_str().or(item["from_node_id"].as_str()).unwrap_or_default();
-        let session = id.split(':').next().map_or(Value::Null, Value::from);
+        // A session may hold colons as well; all edges of the example leave an order.
+        let from = if item["node_id"].is_string() { self.entity.as_str() } else { "Order" };
+        let session = id.rfind(&format!(":{from}:")).and_then(|at| id.get(..at));
+        let session = session.map_or(Value::Null, Value::from);
         for (name, builder) in self.names.iter().zip(&mut self.builders) {
             let properties = || item["properties"].as_array().into_iter().flatten();
             let value = match name.as_str() {
                 "_labels" => {
-                    return_list(builder, item["labels"].as_array().map_or(&[][..], |it| it))
+                    append_list(builder, item["labels"].as_array().map_or(&[][..], |it| it))
                 }
-                "_span_ids" => return_list(builder, spans),
+                "_span_ids" => append_list(builder, spans),
                 "_session" => Some(session.clone()),
                 "_event_type" => Some(ORIGIN.event_type.into()),
                 "_bundle" => Some(ORIGIN.bundle.into()),
@@ -121,12 +161,12 @@ impl ByValue {
 
     fn finish(&mut self) -> RecordBatch {
         let columns: Vec<ArrayRef> = self.builders.iter_mut().map(|it| it.finish()).collect();
-        let schema = retort::columns::arrow_schema::Schema::new(self.fields.clone());
+        let schema = Schema::new(self.fields.clone());
         RecordBatch::try_new(Arc::new(schema), columns).expect("columns of one length")
     }
 }
 
-fn return_list(builder: &mut Box<dyn ArrayBuilder>, texts: &[Value]) -> Option<Value> {
+fn append_list(builder: &mut Box<dyn ArrayBuilder>, texts: &[Value]) -> Option<Value> {
     if let Some(list) = builder.as_any_mut().downcast_mut::<ListBuilder<StringBuilder>>() {
         texts.iter().for_each(|text| list.values().append_option(text.as_str()));
         list.append(true);
@@ -145,7 +185,7 @@ fn append(builder: &mut Box<dyn ArrayBuilder>, value: &Value) {
     } else if let Some(it) = builder.downcast_mut::<BooleanBuilder>() {
         it.append_option(value.as_bool());
     } else if let Some(it) = builder.downcast_mut::<TimestampMicrosecondBuilder>() {
-        let at = value.as_str().and_then(|text| text.parse::<retort::jiff::Timestamp>().ok());
+        let at = value.as_str().and_then(|text| text.parse::<jiff::Timestamp>().ok());
         it.append_option(at.map(|at| at.as_microsecond()));
     }
 }
@@ -168,55 +208,34 @@ fn by_value(tables: &mut [ByValue], results: &[Vec<u8>]) -> Vec<RecordBatch> {
 }
 
 fn main() {
-    // `cargo test --benches` runs benches with `--test`: that both ways agree is looked at all the same, and nothing is measured.
-    let is_test = std::env::args().any(|argument| argument == "--test");
-    let set = ALL.iter().find(|set| set.name == "shop-orders").expect("a set by that name");
-    let (results, events) = results(set);
+    let results = results();
     let tables = example_tables();
     let mut rows = Rows::new(Arc::clone(&tables));
     let add = |rows: &mut Rows| {
         for json in &results {
-            black_box(rows.add(&ORIGIN, black_box(json)));
+            assert!(rows.add(&ORIGIN, black_box(json)).counts.is_empty(), "what doesn't fit");
         }
         rows.take().expect("batches")
     };
     let mut hand: Vec<ByValue> = tables.list().iter().filter_map(ByValue::new).collect();
-    let found = add(&mut rows);
     let by_hand = by_value(&mut hand, &results);
     let mut count = 0;
-    for (table, batch) in &found {
+    for (table, batch) in add(&mut rows) {
         count += batch.num_rows();
-        if let Some(other) = by_hand.get(*table) {
-            assert_eq!(other.num_rows(), batch.num_rows());
-            assert_eq!(other.columns(), batch.columns(), "{}", tables.list()[*table].name());
+        if let Some(other) = by_hand.get(table) {
+            assert_eq!(other.columns(), batch.columns(), "{}", tables.list()[table].name());
         }
     }
-    if is_test {
-        return;
+
+    let mut criterion = Criterion::default().configure_from_args();
+    for (unit, elements) in [("an event", BATCH), ("a row", count)] {
+        let mut group = criterion.benchmark_group(format!("{elements} x {unit}"));
+        group.throughput(Throughput::Elements(elements as u64));
+        group.bench_function("columns", |bencher| bencher.iter(|| add(&mut rows)));
+        group.bench_function("by way of Value", |bencher| {
+            bencher.iter(|| by_value(&mut hand, &results));
+        });
+        group.finish();
     }
-    let plan = plan::parse(&set.plan().expect("the plan is there")).expect("the plan is valid");
-    let sandbox = Sandbox::new(Limits::default()).expect("an engine");
-    let mut runner = sandbox.load(&inspected(&plan)).expect("the module loads").runner();
-    let ways: Vec<Way<'_>> = vec![
-        ("columns".to_owned(), Box::new(|| _ = black_box(add(&mut rows)))),
-        ("by way of Value".to_owned(), Box::new(|| _ = black_box(by_value(&mut hand, &results)))),
-        (
-            "the extraction itself".to_owned(),
-            Box::new(|| {
-                for event in &events {
-                    black_box(runner.run(black_box(event)).is_ok());
-                }
-            }),
-        ),
-    ];
-    let bytes = results.iter().map(Vec::len).sum::<usize>() / results.len();
-    let per_event = count as f64 / results.len() as f64;
-    println!(
-        "shop-orders: results of {bytes} bytes, {per_event:.1} rows each, batches of {TURN} events"
-    );
-    println!("{:24}{:>14}{:>12}{:>12}", "", "ns an event", "ns a row", "times");
-    for way in turns::take(ways, EVENTS.div_ceil(TURN), TURN) {
-        let row = way.median / per_event;
-        println!("{:24}{:>14.0}{row:>12.0}{:>12.2}", way.name, way.median, way.ratio);
-    }
+    criterion.final_summary();
 }
