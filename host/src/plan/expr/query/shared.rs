@@ -1,8 +1,8 @@
 //! Parts that several expressions have in common, and parts that are the same for many rows: evaluated once.
 //!
 //! Plans say `parse_json(body)` in each property that is made of it, and `$event.messages[].content[]` for each element. When a
-//! declaration is made ready, the largest such parts are [found](SharedParts::count) and [marked](SharedParts::mark); what one
-//! gives is kept for as long as the event, or the element, that it reads.
+//! declaration is made ready, the largest such parts are [found](SharedParts::count) and [marked](SharedParts::mark), and in them those that
+//! others have as well; what one gives is kept for as long as the event, or the element, that it reads.
 
 use std::collections::HashMap;
 
@@ -32,6 +32,27 @@ pub(crate) struct QueryScope<'a> {
     pub(crate) withheld: bool,
 }
 
+/// The marked part that another one is in.
+#[derive(Clone, Copy)]
+struct Around {
+    uses: usize,
+    level: usize,
+}
+
+impl Default for Around {
+    /// None: what is used once is asked for once.
+    fn default() -> Self {
+        Self { uses: 1, level: 0 }
+    }
+}
+
+impl Around {
+    /// Whether it asks for such a part less often than all together do, or for more elements than that has values.
+    fn asks_less(self, uses: usize, level: usize) -> bool {
+        uses > self.uses || level < self.level
+    }
+}
+
 /// The parts of all expressions of a declaration.
 #[derive(Default)]
 pub(crate) struct SharedParts {
@@ -50,7 +71,7 @@ impl SharedParts {
     /// Marks the parts of an expression that are worth it. All have been counted.
     pub(crate) fn mark(&mut self, query: &mut CompiledQuery, scope: &QueryScope<'_>) {
         let mut program = (*query.program).clone();
-        if self.mark_in(&mut program.op, scope, &query.inputs) {
+        if self.mark_in(&mut program.op, scope, &query.inputs, Around::default()) {
             query.program = program.into();
         }
     }
@@ -68,19 +89,29 @@ impl SharedParts {
         op.around().into_iter().for_each(|inner| self.count_in(inner, scope, inputs));
     }
 
-    fn mark_in(&mut self, op: &mut Op, scope: &QueryScope<'_>, inputs: &[usize]) -> bool {
-        if let Some((description, level)) = self.described(op, scope, inputs)
-            && self.uses.get(&description).is_some_and(|uses| *uses > 1)
-        {
+    fn mark_in(
+        &mut self,
+        op: &mut Op,
+        scope: &QueryScope<'_>,
+        inputs: &[usize],
+        around: Around,
+    ) -> bool {
+        let described = self.described(op, scope, inputs);
+        let described = described.and_then(|(description, level)| {
+            let uses = self.uses.get(&description).copied().unwrap_or_default();
+            around.asks_less(uses, level).then_some((description, Around { uses, level }))
+        });
+        let within = described.as_ref().map_or(around, |(_, own)| *own);
+        let mut has_marked = false;
+        for inner in op.around() {
+            has_marked |= self.mark_in(inner, scope, inputs, within);
+        }
+        if let Some((description, own)) = described {
             let next = self.numbers.len();
             let number = *self.numbers.entry(description).or_insert(next);
             let inside = std::mem::replace(op, Op::Current);
-            *op = Op::Shared(SharedPart { number, level }, inside.into());
-            return true;
-        }
-        let mut has_marked = false;
-        for inner in op.around() {
-            has_marked |= self.mark_in(inner, scope, inputs);
+            *op = Op::Shared(SharedPart { number, level: own.level }, inside.into());
+            has_marked = true;
         }
         has_marked
     }
