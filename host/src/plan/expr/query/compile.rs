@@ -172,11 +172,7 @@ impl Compiler<'_> {
                     if left.may_end_early() && right.take_first() {
                         left = left.first();
                     }
-                    let whole = match right {
-                        Op::Current => left,
-                        right => Op::Pipe(left.into(), right.into()),
-                    };
-                    Part::Value(whole, origin)
+                    Part::Value(Op::pipe(left, right), origin)
                 }
             },
             NodeKind::Or(left, right) => {
@@ -187,8 +183,8 @@ impl Compiler<'_> {
             }
             NodeKind::Not(inside) => known(Op::Not(self.boxed(inside, here)?)),
             NodeKind::Compare(comparison, left, right) => {
-                let (left, right) = (self.boxed(left, here)?, self.boxed(right, here)?);
-                known(Op::Compare(*comparison, left, right))
+                let (left, right) = (self.op(left, here)?.0, self.op(right, here)?.0);
+                known(Op::compare(*comparison, left, right))
             }
             NodeKind::Arithmetic(operation, left, right) => {
                 let divides = matches!(
@@ -367,7 +363,7 @@ impl Compiler<'_> {
         let body = self.part(body, here);
         self.scope.truncate(outside);
         match body? {
-            path @ Part::Path(_) if slots.is_empty() => Ok(path),
+            body if slots.is_empty() => Ok(body),
             body => {
                 let (body, origin) = self.value(body);
                 Ok(Part::Value(Op::Let(slots, body.into()), origin))

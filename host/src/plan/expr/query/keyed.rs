@@ -48,9 +48,10 @@ impl KeyTest {
         found
     }
 
-    /// Whether the condition is no more than this.
-    pub(super) fn is_all(&self) -> bool {
-        self.conjuncts == 1
+    /// The other conditions, none if there are no others.
+    pub(super) fn rest<'o>(&self, condition: &'o Op) -> Option<Conjuncts<'o>> {
+        let without = Some(self.conjunct);
+        (self.conjuncts > 1).then_some(Conjuncts { op: condition, count: self.conjuncts, without })
     }
 
     /// What the key of an element is compared with, in the condition that it is of.
@@ -66,6 +67,34 @@ impl KeyTest {
             op = right;
         }
         compared(op).map(|(_, sought)| sought)
+    }
+}
+
+/// Conditions that all have to hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Conjuncts<'o> {
+    op: &'o Op,
+    count: usize,
+    /// Which one is known to hold.
+    without: Option<usize>,
+}
+
+impl<'o> Conjuncts<'o> {
+    /// One condition, whatever it is.
+    pub(super) fn all(op: &'o Op) -> Self {
+        Self { op, count: 1, without: None }
+    }
+
+    /// Those before the last one, and that one where it isn't known to hold.
+    pub(super) fn split(self) -> (Option<Self>, Option<&'o Op>) {
+        let last = self.count.saturating_sub(1);
+        let (before, op) = match self.op {
+            Op::And(left, right) if last > 0 => {
+                (Some(Self { op: left, count: last, ..self }), &**right)
+            }
+            op => (None, op),
+        };
+        (before, (self.without != Some(last)).then_some(op))
     }
 }
 
@@ -106,7 +135,9 @@ fn is_outside(op: &Op) -> bool {
 fn cannot_fail(op: &Op) -> bool {
     match op {
         Op::Current | Op::Literal(..) | Op::Variable(_) | Op::Input(_) => true,
-        Op::Fields(of, _) | Op::Index(of, _) | Op::First(of) | Op::Not(of) => cannot_fail(of),
+        Op::Fields(of, _) | Op::Index(of, _) | Op::First(of) | Op::IsType(of, ..) | Op::Not(of) => {
+            cannot_fail(of)
+        }
         Op::Compare(_, left, right)
         | Op::And(left, right)
         | Op::Or(left, right)
@@ -149,6 +180,7 @@ impl Op {
             | Self::Pipe(of, _)
             | Self::Project(of, ..)
             | Self::ProjectValues(of, _)
+            | Self::IsType(of, ..)
             | Self::Not(of) => of.take_first(),
             _ => false,
         }

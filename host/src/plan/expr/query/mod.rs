@@ -16,6 +16,7 @@ pub(crate) mod number;
 mod parser;
 mod program;
 mod shared;
+mod simplify;
 pub(crate) mod tree;
 mod value;
 

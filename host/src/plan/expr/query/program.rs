@@ -48,6 +48,8 @@ pub(crate) enum Op {
     And(Box<Op>, Box<Op>),
     Not(Box<Op>),
     Compare(Comparison, Box<Op>, Box<Op>),
+    /// Whether its value is of a type, or is not.
+    IsType(Box<Op>, JsonType, bool),
     Arithmetic(Operation, Box<Op>, Box<Op>, usize),
     Negate(Box<Op>, usize),
     Plus(Box<Op>, usize),
@@ -221,7 +223,7 @@ impl Op {
             | Self::ProjectValues(..)
             | Self::Filter(..)
             | Self::Project(_, _, false) => of(&[JsonKind::Array, JsonKind::Null]),
-            Self::Not(_) => of(&[JsonKind::Boolean]),
+            Self::Not(_) | Self::IsType(..) => of(&[JsonKind::Boolean]),
             Self::Compare(Comparison::Equal | Comparison::NotEqual, ..) => of(&[JsonKind::Boolean]),
             Self::Compare(..) => of(&[JsonKind::Boolean, JsonKind::Null]),
             Self::Arithmetic(..) | Self::Negate(..) | Self::Plus(..) => {
@@ -283,7 +285,7 @@ impl Op {
                 right.take_apart(taken, inputs);
             }
             Self::Shared(_, part) => part.take_apart(taken, inputs),
-            Self::Not(of) | Self::Negate(of, _) | Self::Plus(of, _) => {
+            Self::IsType(of, ..) | Self::Not(of) | Self::Negate(of, _) | Self::Plus(of, _) => {
                 of.take_apart(false, inputs);
             }
             Self::Compare(_, left, right) => {

@@ -190,7 +190,7 @@ impl Op {
     }
 
     /// The parts that are evaluated where it is.
-    fn around(&mut self) -> Vec<&mut Self> {
+    pub(super) fn around(&mut self) -> Vec<&mut Self> {
         match self {
             Self::Input(_)
             | Self::Current
@@ -208,6 +208,7 @@ impl Op {
             | Self::Project(of, ..)
             | Self::ProjectValues(of, _)
             | Self::Filter(of, ..)
+            | Self::IsType(of, ..)
             | Self::Not(of)
             | Self::Negate(of, _)
             | Self::Plus(of, _) => vec![of],

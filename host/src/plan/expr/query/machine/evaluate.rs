@@ -2,7 +2,7 @@
 
 use super::super::error::FailureKind;
 use super::super::functions;
-use super::super::keyed::{KeyEntry, KeyTablePlace, KeyTest, StableList};
+use super::super::keyed::{Conjuncts, KeyEntry, KeyTablePlace, KeyTest, StableList};
 use super::super::memory::Known;
 use super::super::program::Op;
 use super::super::shared::SharedPart;
@@ -115,7 +115,7 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
                         next = behind;
                     }
                     let found = self.list_from(base)?;
-                    let rest = (!test.is_all()).then_some(&**condition);
+                    let rest = test.rest(condition);
                     return match (rest, right, self.items(found)?) {
                         (None, None, _) => Ok(found),
                         (rest, right, Some(items)) => self.project(items, rest, right.as_deref()),
@@ -123,7 +123,9 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
                     };
                 }
                 match self.items(list)? {
-                    Some(items) => self.project(items, Some(condition), right.as_deref())?,
+                    Some(items) => {
+                        self.project(items, Some(Conjuncts::all(condition)), right.as_deref())?
+                    }
                     None => Val::Null,
                 }
             }
@@ -142,6 +144,10 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
             Op::Compare(comparison, left, right) => {
                 let (left, right) = (self.eval(left, current)?, self.eval(right, current)?);
                 self.compare(*comparison, left, right)?
+            }
+            Op::IsType(of, kind, is) => {
+                let value = self.eval(of, current)?;
+                Val::Boolean((value.kind() == *kind) == *is)
             }
             Op::Arithmetic(operation, left, right, at) => {
                 let (left, right) = (self.eval(left, current)?, self.eval(right, current)?);
@@ -255,7 +261,7 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         if let (Some(test), Some(condition)) = (test, condition)
             && let Some(sought) = self.sought(list, test, condition, current)?
         {
-            let rest = (!test.is_all()).then_some(condition);
+            let rest = test.rest(condition);
             let mut next = 0;
             while let Some((element, behind)) = self.next_found(sought, next) {
                 next = behind;
@@ -267,6 +273,7 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
             return Ok(Val::Null);
         }
         let Some(mut items) = self.items(list)? else { return Ok(Val::Null) };
+        let condition = condition.map(Conjuncts::all);
         while let Some(element) = self.next(&mut items) {
             match self.projected(element, condition, right)? {
                 Val::Null => {}
@@ -281,20 +288,33 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
     fn projected(
         &mut self,
         element: Val,
-        condition: Option<&'v Op>,
+        condition: Option<Conjuncts<'v>>,
         right: Option<&'v Op>,
     ) -> Outcome<Val> {
         self.spend(0)?;
-        if let Some(condition) = condition {
-            let holds = self.eval(condition, element)?;
-            if !self.is_true(holds) {
-                return Ok(Val::Null);
-            }
+        if let Some(condition) = condition
+            && !self.all_hold(condition, element)?
+        {
+            return Ok(Val::Null);
         }
         match right {
             Some(right) => self.eval(right, element),
             None => Ok(element),
         }
+    }
+
+    /// Whether conditions hold for an element. It goes as deep as an expression nests.
+    #[inline]
+    fn all_hold(&mut self, conditions: Conjuncts<'v>, element: Val) -> Outcome<bool> {
+        let (before, last) = conditions.split();
+        if let Some(before) = before
+            && !self.all_hold(before, element)?
+        {
+            return Ok(false);
+        }
+        let Some(last) = last else { return Ok(true) };
+        let holds = self.eval(last, element)?;
+        Ok(self.is_true(holds))
     }
 
     /// What is sought among what the elements of a list have under a key. The first time that a key is asked for all of the list is
@@ -466,7 +486,7 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
     fn project(
         &mut self,
         mut items: Items,
-        condition: Option<&'v Op>,
+        condition: Option<Conjuncts<'v>>,
         right: Option<&'v Op>,
     ) -> Outcome<Val> {
         let base = self.base();
