@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use super::data::Data;
 
+/// So many digits fit into 64 bits.
+const WORD_DIGITS: usize = 19;
+
 /// A number in decimal notation, exactly: its digits and where the point is.
 pub(super) struct Decimal<'t> {
     negative: bool,
@@ -19,23 +22,20 @@ pub(super) struct Decimal<'t> {
 impl<'t> Decimal<'t> {
     /// Reads what has the form `-?digits(.digits)?([eE][+-]?digits)?`. Whole numbers may begin with zeros.
     pub(super) fn read(text: &'t str) -> Option<Self> {
-        let (negative, rest) = match text.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, text),
+        let (negative, rest) = match text.as_bytes() {
+            [b'-', rest @ ..] => (true, rest),
+            rest => (false, rest),
         };
-        let (mantissa, exponent) = match rest.split_once(['e', 'E']) {
-            Some((mantissa, exponent)) => (mantissa, power(exponent)?),
-            None => (rest, 0),
+        let (whole, rest) = digits(rest)?;
+        let (fraction, rest) = match rest {
+            [b'.', rest @ ..] => digits(rest)?,
+            rest => (&[][..], rest),
         };
-        let (whole, fraction) = match mantissa.split_once('.') {
-            Some((whole, fraction)) if is_digits(fraction) => (whole, fraction),
-            Some(_) => return None,
-            None => (mantissa, ""),
+        let exponent = match rest {
+            [] => 0,
+            [b'e' | b'E', rest @ ..] => power(rest)?,
+            _ => return None,
         };
-        if !is_digits(whole) {
-            return None;
-        }
-        let (whole, fraction) = (whole.as_bytes(), fraction.as_bytes());
         let leading = whole.iter().chain(fraction).take_while(|digit| **digit == b'0').count();
         let magnitude = (whole.len() as i64 - leading as i64).saturating_add(exponent);
         Some(Self { negative, whole, fraction, leading, magnitude })
@@ -59,11 +59,24 @@ impl<'t> Decimal<'t> {
         let wanted = self.magnitude.saturating_add(places).max(0);
         let wanted = usize::try_from(wanted).ok().filter(|wanted| *wanted <= 38)?;
         let mut digits = self.whole.iter().chain(self.fraction).skip(self.leading);
-        let mut value: i128 = 0;
-        for _ in 0..wanted {
-            let digit = digits.next().map_or(0, |digit| digit - b'0');
-            value = value * 10 + i128::from(digit);
+        // Most numbers have fewer digits than fill 64 bits.
+        let mut high: u64 = 0;
+        let mut taken = 0;
+        while taken < wanted.min(WORD_DIGITS)
+            && let Some(digit) = digits.next()
+        {
+            high = high * 10 + u64::from(digit - b'0');
+            taken += 1;
         }
+        let mut value = i128::from(high);
+        while taken < wanted
+            && let Some(digit) = digits.next()
+        {
+            value = value * 10 + i128::from(digit - b'0');
+            taken += 1;
+        }
+        // No more than 38 digits altogether.
+        value *= 10_i128.pow((wanted - taken) as u32);
         let is_integer =
             digits.all(|digit| *digit == b'0') && self.magnitude.saturating_add(places) >= 0;
         Some((if self.negative { -value } else { value }, is_integer))
@@ -77,20 +90,27 @@ impl<'t> Decimal<'t> {
 }
 
 fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+    digits(text.as_bytes()).is_some_and(|(_, rest)| rest.is_empty())
+}
+
+/// The digits at the front, at least one, and what is behind them.
+fn digits(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    text.split_at_checked(count).filter(|_| count > 0)
 }
 
 /// An exponent. One beyond 64 bits is as good as the largest: no text has that many digits.
-fn power(text: &str) -> Option<i64> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
+fn power(text: &[u8]) -> Option<i64> {
+    let (negative, rest) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
     };
-    if !is_digits(digits) {
-        return None;
-    }
+    let (digits, []) = digits(rest)? else { return None };
+    let add =
+        |power: i64, digit: &u8| power.saturating_mul(10).saturating_add((digit - b'0').into());
     // Far from the ends of the range, so that sums with lengths of texts can't leave it unnoticed.
-    let power = digits.parse().unwrap_or(i64::MAX).min(i64::MAX / 4);
+    let power = digits.iter().fold(0, add).min(i64::MAX / 4);
     Some(if negative { -power } else { power })
 }
 

@@ -70,8 +70,8 @@ fn to_microseconds(utc: DateTime) -> Option<DateTime> {
 fn exact_time(data: &Data<'_>, zone: Option<&Zone>) -> Option<DateTime> {
     let utc = match data {
         Data::Number(number) => epoch(&Decimal::read(number)?)?,
-        Data::String(text) if text.contains(['e', 'E']) => return None,
         Data::String(text) => match Decimal::read(text) {
+            Some(_) if text.contains(['e', 'E']) => return None,
             Some(number) => epoch(&number)?,
             None => date_time(text, zone)?,
         },

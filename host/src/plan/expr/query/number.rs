@@ -26,10 +26,10 @@ impl Number {
 
     /// Reads a number of JSON; none where it isn't one or is beyond the doubles.
     pub(crate) fn read(text: &str) -> Option<Self> {
-        if let Ok(small) = text.parse::<i64>() {
-            return Some(Self::from(small));
-        }
-        decimal(text).map(Self::Decimal).or_else(|| Self::double(text.parse().ok()?))
+        short(text)
+            .or_else(|| decimal(text))
+            .map(Self::Decimal)
+            .or_else(|| Self::double(text.parse().ok()?))
     }
 
     /// A double, or the decimal that has its digits.
@@ -63,6 +63,11 @@ impl Number {
             Self::Decimal(decimal) if decimal.is_integer() => Some(decimal.trunc().mantissa()),
             _ => None,
         }
+    }
+
+    /// An integer; none that a decimal doesn't hold.
+    pub(crate) fn from_wide_integer(value: i128) -> Option<Self> {
+        Decimal::try_from_i128_with_scale(value, 0).ok().map(Self::Decimal)
     }
 
     fn is_negative(self) -> bool {
@@ -182,6 +187,32 @@ impl Hash for Number {
             Self::Double(double) => double.to_bits().hash(state),
         }
     }
+}
+
+/// The same of a number that is written without an exponent and has the digits of 64 bits, as most have.
+fn short(text: &str) -> Option<Decimal> {
+    let (negative, digits) = match text.as_bytes() {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    let (mut value, mut scale) = (0_i64, None);
+    for byte in digits {
+        match (byte, scale) {
+            (b'0'..=b'9', _) => {
+                value = value.checked_mul(10)?.checked_add(i64::from(byte - b'0'))?;
+                scale = scale.map(|places| places + 1);
+            }
+            (b'.', None) => scale = Some(0),
+            _ => return None,
+        }
+    }
+    let mut scale = scale.unwrap_or_default();
+    while scale > 0 && value % 10 == 0 {
+        value /= 10;
+        scale -= 1;
+    }
+    let is_held = digits.first().is_some_and(u8::is_ascii_digit) && i64::from(scale) <= MAX_SCALE;
+    is_held.then(|| Decimal::new(if negative { -value } else { value }, scale))
 }
 
 /// The decimal that a number of JSON is, if there is one.

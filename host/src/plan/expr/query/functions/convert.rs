@@ -226,5 +226,5 @@ fn time<'v, L: Lookup>(
 /// Nanoseconds of a time.
 fn instant<L: Lookup>(machine: &Machine<'_, '_, L>, value: Val) -> Option<Number> {
     let nanoseconds = nanoseconds(&machine.data(value, "")?, machine.zone)?;
-    Number::read(&nanoseconds.to_string())
+    Number::from_wide_integer(nanoseconds)
 }
