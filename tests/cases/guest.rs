@@ -8,13 +8,13 @@ mod rendering;
 use std::path::Path;
 
 use libtest_mimic::Trial;
-use retort::RunError;
 use retort::gate::{StructuralLimits, inspect};
-use retort::sandbox::{ForeignModules, Options, Sandbox};
+use retort::{Limits, RunError};
 use retort_guest_template::RUST_TEMPLATE;
 use wasmparser::{ExternalKind, Parser, Payload};
 use wasmtime::{Config, Engine, Instance, Memory, Module, Store, TypedFunc, Val};
 
+use crate::support::sandbox;
 use crate::trial::{CorpusCheck, with_rustc};
 use build::build;
 
@@ -87,14 +87,9 @@ fn what_is_exported(rustc: &Path) {
     assert_eq!(exports, expected.map(|(name, kind)| (name.to_owned(), kind)));
 }
 
-fn sandbox() -> Sandbox {
-    let foreign = ForeignModules::InProcess;
-    Sandbox::with_options(options!(Options { foreign, ..Options::default() })).unwrap()
-}
-
 fn it_runs_in_the_sandbox(rustc: &Path) {
     let inspected = inspect(&template(rustc), &StructuralLimits::default()).unwrap();
-    let extractor = sandbox().load(&inspected).unwrap();
+    let extractor = sandbox(Limits::default()).load(&inspected).unwrap();
     let mut runner = extractor.runner();
     for _ in 0..2 {
         let outcome = runner.run(EVENT.as_bytes()).unwrap();
@@ -222,7 +217,7 @@ fn a_panic_leaves_its_message(rustc: &Path) {
     assert_eq!(guest.message(), expected);
 
     let inspected = inspect(&wasm, &StructuralLimits::default()).unwrap();
-    let extractor = sandbox().load(&inspected).unwrap();
+    let extractor = sandbox(Limits::default()).load(&inspected).unwrap();
     let error = extractor.runner().run(br#"{"event_type": "a", "fail": 0}"#).unwrap_err();
     assert!(matches!(error.cause(), RunError::Guest(_)), "{error}");
 }

@@ -4,14 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use libtest_mimic::Trial;
-use retort::GraphSpec;
 use retort::gate::{StructuralLimits, inspect};
 use retort::graph::{Extraction, ValidateOptions, validate};
+use retort::{GraphSpec, Limits};
 use serde_json::Value;
 
 use super::build::build;
-use super::sandbox;
-use crate::support::workspace_root;
+use crate::support::{sandbox, workspace_root};
 use crate::trial::with_rustc;
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -42,7 +41,7 @@ fn gives_its_results(rustc: &Path, folder: &Path) {
             None => event_type == pattern,
         })
     };
-    let extractor = sandbox().load(&inspected).unwrap();
+    let extractor = sandbox(Limits::default()).load(&inspected).unwrap();
     let mut runner = extractor.runner().checking_all();
     let spec = GraphSpec::parse(&read("graph.yaml"), "graph").unwrap();
     let mut results = String::new();

@@ -12,9 +12,8 @@ use retort::{Coded, Limits, Runner};
 use serde_json::{Value, json};
 
 use super::build::build;
-use super::sandbox;
 use crate::corpora::Rule;
-use crate::support::{rendered, rustc, shared, workspace_root};
+use crate::support::{rendered, rustc, sandbox, shared, workspace_root};
 use crate::trial::{files, json_of, stem, with_rustc};
 
 /// Names of functions that mean something else in a source, or to what compiles it.
@@ -43,8 +42,12 @@ const NAMES: &[&str] = &[
 ];
 
 /// One sandbox for what is rendered to WebAssembly text, one for guests in Rust.
-static SANDBOXES: LazyLock<[Sandbox; 2]> =
-    LazyLock::new(|| [Sandbox::new(Limits::default()).unwrap(), sandbox()]);
+static SANDBOXES: LazyLock<[Sandbox; 2]> = LazyLock::new(|| {
+    let mut limits = Limits::default();
+    // What they give is compared, and not how long they take on a busy machine.
+    limits.deadline_ms = 60_000;
+    [Sandbox::new(limits.clone()).unwrap(), sandbox(limits)]
+});
 
 pub(super) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
