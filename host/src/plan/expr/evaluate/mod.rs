@@ -1,6 +1,7 @@
 //! What values and conditions come to for an event, as the host evaluates them.
 
 mod condition;
+mod in_text;
 mod lookup;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use super::fuel::{self, OutOfFuel};
 use super::query::{CompiledQuery, Stop};
 use super::{Empty, Expression, JsonType, Piece, Reference, Source};
 use crate::json::string;
+use in_text::InText;
 
 /// What a value comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub(crate) enum Evaluated {
 pub(crate) struct CompiledValue {
     from: CompiledSource,
     chain: Chain,
+    /// The same of what is at a path where `parse_json` is the first step.
+    in_text: Option<Box<InText>>,
 }
 
 #[derive(Clone, Debug)]
@@ -79,7 +83,11 @@ impl CompiledValue {
             ),
             Source::Query(query) => CompiledSource::Query(CompiledQuery::new(query, resolve)),
         };
-        Self { from, chain: Chain::new(&expression.convert) }
+        let in_text = match from {
+            CompiledSource::Path(_) => InText::of(&expression.convert).map(Box::new),
+            _ => None,
+        };
+        Self { from, chain: Chain::new(&expression.convert), in_text }
     }
 
     /// Hands out the expressions in it.
@@ -129,7 +137,14 @@ impl CompiledValue {
                     out.extend_from_slice(json.as_bytes());
                     return Ok(Evaluated::Value(JsonType::Null));
                 }
-                self.convert(json, event.withholds_nested(*index), out, fuel)
+                let withholds_nested = event.withholds_nested(*index);
+                if let Some(in_text) = &self.in_text
+                    && let Some(evaluated) =
+                        in_text.evaluate(event, *index, withholds_nested, out, fuel)
+                {
+                    return evaluated;
+                }
+                self.convert(json, withholds_nested, out, fuel)
             }
             CompiledSource::Constant(json) => {
                 fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
@@ -200,20 +215,26 @@ impl CompiledValue {
         out: &mut Vec<u8>,
         fuel: &mut u64,
     ) -> Result<Evaluated, OutOfFuel> {
-        Ok(match self.chain.run(StepOutcome::read(json), fuel)? {
-            StepOutcome::There(data)
-                if withholds_nested
-                    && matches!(data.json_type(), JsonType::Object | JsonType::Array) =>
-            {
-                Evaluated::Absent
-            }
-            StepOutcome::There(data) => {
-                data.write(out);
-                Evaluated::Value(data.json_type())
-            }
-            StepOutcome::Absent => Evaluated::Absent,
-            StepOutcome::Failed => Evaluated::Failed,
-        })
+        let outcome = self.chain.run(StepOutcome::read(json), fuel)?;
+        Ok(appended(outcome, withholds_nested, out))
+    }
+}
+
+/// Appends what conversions have made.
+fn appended(outcome: StepOutcome<'_>, withholds_nested: bool, out: &mut Vec<u8>) -> Evaluated {
+    match outcome {
+        StepOutcome::There(data)
+            if withholds_nested
+                && matches!(data.json_type(), JsonType::Object | JsonType::Array) =>
+        {
+            Evaluated::Absent
+        }
+        StepOutcome::There(data) => {
+            data.write(out);
+            Evaluated::Value(data.json_type())
+        }
+        StepOutcome::Absent => Evaluated::Absent,
+        StepOutcome::Failed => Evaluated::Failed,
     }
 }
 

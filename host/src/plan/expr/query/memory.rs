@@ -261,6 +261,13 @@ impl Arena {
     }
 }
 
+/// A part with that text, without the white space of JSON around it.
+pub(super) fn trimmed(part: Part, text: &str) -> Part {
+    let space = [' ', '\n', '\r', '\t'];
+    let start = text.len() - text.trim_start_matches(space).len();
+    part.part(start, text.trim_end_matches(space).len().max(start))
+}
+
 /// What a part that expressions share has come to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
@@ -277,10 +284,26 @@ struct Kept {
     known: Option<Known>,
 }
 
+/// Strings of the event that are remembered as JSON. The oldest one goes first.
+const TEXTS: usize = 8;
+
+/// A string of the event that was read as JSON.
+#[derive(Clone, Copy, Debug)]
+struct ReadText {
+    /// Where what is between its quotes begins.
+    start: u32,
+    /// Where its value is on the tape of what was made; `None` of one that isn't JSON.
+    index: Option<TapeIndex>,
+}
+
 /// What expressions remember while one event is served.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     pub(super) arena: Arena,
+    /// The strings that were read as JSON.
+    texts: Vec<ReadText>,
+    /// Which one of them is the oldest, where there are as many as may be.
+    oldest_text: usize,
     /// The lists in which something was looked up by a key.
     pub(super) tables: KeyTables,
     /// What parts of expressions have come to.
@@ -292,6 +315,7 @@ impl Memory {
     pub(crate) fn begin(&mut self, parts: usize) {
         self.arena.clear();
         self.tables.begin();
+        self.texts.clear();
         self.kept.clear();
         self.kept.resize(parts, Kept::default());
     }
@@ -304,6 +328,45 @@ impl Memory {
     /// Bytes that are held on to.
     pub(crate) fn capacity(&self) -> usize {
         self.arena.capacity() + self.tables.capacity() + self.kept.capacity() * size_of::<Kept>()
+    }
+
+    /// Whether a string of the event was read as JSON that begins there, between its quotes. `None` where it wasn't and nothing more is
+    /// kept for the event.
+    pub(crate) fn has_read(&self, start: u32) -> Option<bool> {
+        let has_read = self.texts.iter().any(|text| text.start == start);
+        (has_read || self.arena.bytes() <= MAX_KEPT_BYTES).then_some(has_read)
+    }
+
+    /// What a string of the event is as JSON, white space around it left out, where it is [read](Self::has_read): its place in what was
+    /// [made](Self::made), `None` where it isn't JSON. It is read once for all that ask. `inside` is what is between its quotes.
+    pub(crate) fn json_in(&mut self, inside: &str, start: u32) -> Option<TapeIndex> {
+        if let Some(known) = self.texts.iter().find(|text| text.start == start) {
+            return known.index;
+        }
+        let text = match memchr::memchr(b'\\', inside.as_bytes()) {
+            Some(_) => self.arena.push_unescaped(inside),
+            None => Some(self.arena.push_text(inside)),
+        };
+        let index = text.and_then(|text| {
+            let text = trimmed(text, self.arena.doc().part(text.start, text.end));
+            self.arena.parsed(text).map(|(index, _)| index)
+        });
+        self.arena.kept = self.arena.mark();
+        let read = ReadText { start, index };
+        if self.texts.len() < TEXTS {
+            self.texts.push(read);
+        } else {
+            self.oldest_text = (self.oldest_text + 1) % TEXTS;
+            if let Some(oldest) = self.texts.get_mut(self.oldest_text) {
+                *oldest = read;
+            }
+        }
+        index
+    }
+
+    /// What was made, of which [`json_in`](Self::json_in) gives places.
+    pub(crate) fn made(&self) -> Doc<'_> {
+        self.arena.doc()
     }
 
     pub(super) fn known(&self, part: SharedPart, of: u32) -> Option<Known> {

@@ -168,11 +168,17 @@ fn parse_json<L: Lookup>(
     value: Val,
     conversion: &Conversion,
 ) -> Outcome<Val> {
-    let part = machine.text_part(value)?.filter(|part| part.len() <= MAX_TEXT_BYTES);
-    if let Some(part) = part {
-        machine.spend_cost(conversion.cost(), part.len())?;
-    }
-    match part.map(|part| machine.parsed(part)).transpose()?.flatten() {
+    let parsed = match machine.json_of_event(value, conversion.cost())? {
+        Some(parsed) => parsed,
+        None => {
+            let part = machine.text_part(value)?.filter(|part| part.len() <= MAX_TEXT_BYTES);
+            if let Some(part) = part {
+                machine.spend_cost(conversion.cost(), part.len())?;
+            }
+            part.map(|part| machine.parsed(part)).transpose()?.flatten()
+        }
+    };
+    match parsed {
         None => arguments.invalid_value(machine, "a value that the conversion of that name takes"),
         Some(parsed)
             if machine.withholds_nested()

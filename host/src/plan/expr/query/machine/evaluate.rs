@@ -228,10 +228,7 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
             return self.eval(op, current);
         };
         if let Some(Known { value, made }) = self.memory.known(part, of) {
-            self.left = match self.left.checked_sub(made) {
-                Some(left) => left,
-                None => return self.fail(FailureKind::TooLarge, 0, "less to be made on the way"),
-            };
+            self.count_made(made)?;
             return value.or_else(|failure| self.failed(failure));
         }
         let (left, from) = (self.left, self.memory.arena.mark());

@@ -4,11 +4,14 @@ use foldhash::{HashMap, HashMapExt};
 use std::borrow::Cow;
 
 use super::super::memory::Member;
+use super::super::memory::trimmed;
 use super::super::number::Number;
 use super::super::value::{LITERALS, MADE, Part, Run, Val};
 use super::read::of_text;
 use super::{FEW_KEYS, ITEM, Machine, Outcome};
 use crate::plan::expr::Lookup;
+use crate::plan::expr::conversion::MAX_TEXT_BYTES;
+use crate::plan::expr::fuel::Cost;
 
 impl<L: Lookup> Machine<'_, '_, L> {
     /// A copy of valid JSON.
@@ -25,10 +28,7 @@ impl<L: Lookup> Machine<'_, '_, L> {
 
     /// The value of JSON that a text is; `None` where it isn't JSON. What is in it are places in the text.
     pub(in crate::plan::expr::query) fn parsed(&mut self, part: Part) -> Outcome<Option<Val>> {
-        let text = self.written(part);
-        let space = [' ', '\n', '\r', '\t'];
-        let start = text.len() - text.trim_start_matches(space).len();
-        let mut part = part.part(start, text.trim_end_matches(space).len().max(start));
+        let mut part = trimmed(part, self.written(part));
         if part.document != MADE {
             self.make(part.len())?;
             let doc = if part.document == LITERALS {
@@ -41,6 +41,30 @@ impl<L: Lookup> Machine<'_, '_, L> {
         let first = self.written(part).as_bytes().first().copied();
         let parsed = self.memory.arena.parsed(part);
         Ok(parsed.map(|(index, escaped)| of_text(first, part, escaped, Some(index))))
+    }
+
+    /// The value of JSON that a string of the event is, inner `None` where it isn't JSON: read once for all that ask. What was made for it
+    /// counts again. `None` where it is no such string, or no more is remembered.
+    pub(in crate::plan::expr::query) fn json_of_event(
+        &mut self,
+        value: Val,
+        cost: Cost,
+    ) -> Outcome<Option<Option<Val>>> {
+        let (Val::Text(part) | Val::Escaped(part)) = value else { return Ok(None) };
+        if part.document != 0 || part.len() > MAX_TEXT_BYTES {
+            return Ok(None);
+        }
+        let Some(has_read) = self.memory.has_read(part.start) else { return Ok(None) };
+        if has_read {
+            self.spend_cost(cost, 0)?;
+            self.count_made(part.len())?;
+        } else {
+            self.spend_cost(cost, part.len())?;
+            self.make(part.len())?;
+        }
+        let inside = self.outer.part(part.start, part.end);
+        let index = self.memory.json_in(inside, part.start);
+        Ok(Some(index.map(|index| self.taped(MADE, index))))
     }
 
     /// Puts a value on the stack, for a list.

@@ -137,6 +137,12 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
     /// Pays for bytes that are to be made.
     pub(super) fn make(&mut self, bytes: usize) -> Outcome<()> {
         self.spend(bytes)?;
+        self.count_made(bytes)
+    }
+
+    #[inline]
+    /// Counts bytes that are made, or were made before and are paid for.
+    fn count_made(&mut self, bytes: usize) -> Outcome<()> {
         match self.left.checked_sub(bytes) {
             Some(left) => {
                 self.left = left;
