@@ -447,6 +447,27 @@ fn what_is_not_used_is_given_up_where_memory_is_scarce() {
 }
 
 #[test]
+fn what_takes_the_place_of_a_loaded_version_is_loaded_before_it_does() {
+    let root = tempfile::tempdir().unwrap();
+    reading(root.path(), "order", "id");
+    let (host, _) = host();
+    let [used, unused] = ["used", "unused"]
+        .map(|it| host.add(it, Tenant::default().directory(root.path())).unwrap());
+    used.run(&order(7)).unwrap();
+    let second = reading(root.path(), "order", "other");
+    let is_loaded = |tenant: &TenantHandle| {
+        tenant.refresh().unwrap();
+        let mut versions = tenant.versions().into_iter();
+        let of = versions.find(|it| it.version == second && it.is_active).unwrap();
+        assert_eq!(of.account.summary.events, 0);
+        of.resident_bytes > 0
+    };
+    assert!(is_loaded(&used));
+    // What nobody has asked for isn't loaded.
+    assert!(!is_loaded(&unused));
+}
+
+#[test]
 fn tenants_come_and_go() {
     let root = tempfile::tempdir().unwrap();
     reading(root.path(), "order", "id");

@@ -27,6 +27,9 @@ const STREAMED: u32 = 100;
 /// Events of a request that is sent at once.
 const BATCH: u32 = 25;
 
+/// In which all tenants begin, one after the other, so that they don't keep step: requests of all three kinds.
+pub(super) const STAGGER: Duration = PACE.saturating_mul(STREAMED + 2 * BATCH);
+
 /// How long a request may take: much longer than it should.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -126,7 +129,7 @@ impl Load {
 pub(super) async fn send(load: Arc<Load>, mut client: Client, number: usize) {
     let tenant = honest_name(number);
     let (mut id, mut request) = (1_u64, number as u64);
-    tokio::time::sleep(PACE * number as u32 / HONEST as u32).await;
+    tokio::time::sleep(STAGGER * number as u32 / HONEST as u32).await;
     let mut begin = Instant::now();
     while !load.is_over.load(Ordering::Relaxed) {
         request += 1;

@@ -20,6 +20,7 @@ use super::configuration::{self, Form, HONEST, honest_name};
 use super::honest::{self, Load};
 use super::hostile::{self, HOSTILE, Packed, Target};
 use super::metrics::Metrics;
+use super::pauses::Pauses;
 use super::service::Service;
 
 /// How much more of a quota may be used, and how many times as long honest events may take beside hostile ones.
@@ -60,9 +61,12 @@ pub(super) fn run(time: Duration, names: &[&str]) -> bool {
         let wanted = HOSTILE.iter().filter(|of| names.is_empty() || names.contains(&of.name));
         wanted.for_each(|of| hostile::attack(&target, of));
     }
+    std::thread::sleep(honest::STAGGER);
     let mut found = Found::default();
+    let pauses = Pauses::new();
     let started = Instant::now();
     let changed = std::thread::scope(|scope| {
+        scope.spawn(|| pauses.watch(&load.is_over));
         let changing = scope.spawn(|| changes::change(root, &service, digests, &load));
         println!("{}{:>10}{:>12}", Beside::head(), "MiB", "processors");
         while started.elapsed() < time {
@@ -94,7 +98,7 @@ pub(super) fn run(time: Duration, names: &[&str]) -> bool {
     }
 
     let mut report = format!(
-        "over {:.1} minutes\n\nhonest events that are sent as they come:\n{}\n\nin batches:\n{}\n",
+        "over {:.1} minutes\n\nhonest events that are sent as they come:\n{}\n\nin batches:\n{}\n\n{pauses}\n",
         started.elapsed().as_secs_f64() / 60.0,
         found.streamed,
         found.batches

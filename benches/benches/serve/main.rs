@@ -14,6 +14,7 @@ mod hostile;
 mod load;
 mod metrics;
 mod overhead;
+mod pauses;
 mod service;
 
 use std::process::ExitCode;

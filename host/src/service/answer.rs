@@ -5,12 +5,13 @@ use std::future::ready;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use axum::body::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesOrdered;
 use tokio::sync::mpsc;
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use super::body::Pieces;
@@ -139,7 +140,11 @@ impl Answering {
                         self.send().await?;
                     }
                 }
-                piece = self.pieces.next(), if is_reading => self.take(piece),
+                piece = self.pieces.next(), if is_reading => {
+                    self.take(piece);
+                    // Pieces may come as fast as they are read: between two of them it is the others' turn.
+                    yield_now().await;
+                }
                 // Nothing is ready: what there is is sent.
                 () = ready(()), if !self.out.is_empty() => self.send().await?,
                 () = sleep(owes.unwrap_or_default()), if owes.is_some() => {}
@@ -191,10 +196,11 @@ impl Answering {
     fn take(&mut self, piece: Option<Result<Bytes, super::body::BodyError>>) {
         match piece {
             Some(Ok(piece)) => {
+                let begun = Instant::now();
                 self.cutter.push(&piece, &mut self.lines);
                 self.read += piece.len() as u64;
                 let spare = self.read - self.cutter.kept();
-                self.tenant.pay_spare(spare - self.spare, Duration::ZERO);
+                self.tenant.pay_spare(spare - self.spare, begun.elapsed());
                 self.spare = spare;
             }
             Some(Err(error)) => {
@@ -232,5 +238,58 @@ impl Answering {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(Gone),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use axum::body::Body;
+    use futures_util::stream::iter;
+    use tokio::runtime::Builder;
+    use tokio::sync::Semaphore;
+    use tokio::task::{LocalSet, spawn_local};
+
+    use super::*;
+    use crate::bundle::pipeline::Pipeline;
+    use crate::service::packing::Packing;
+    use crate::service::{DEFAULT_LISTEN, Source};
+
+    #[test]
+    fn others_have_their_turn_between_the_pieces_of_a_body() {
+        const COUNT: usize = 100;
+        let root = tempfile::tempdir().unwrap();
+        let source = Source::Directory { bundles: root.path().to_owned(), listen: DEFAULT_LISTEN };
+        let gates = Pipeline::builder().build().unwrap();
+        let state = Arc::new(State::new(source, gates).unwrap());
+        let tenant = state.host.tenant("default").unwrap();
+        let blank = Bytes::from_static(&[b'\n'; 1_000]);
+        let body = Body::from_stream(iter((0..COUNT).map(move |_| io::Result::Ok(blank.clone()))));
+        let places = Arc::new(Semaphore::new(1));
+        let pieces = Pieces::new(body, Packing::None, u64::MAX, &tenant, &places);
+        let (give, mut taken) = parts();
+        let limits = state.config().limits.clone();
+        let answering = Answering::new(state, tenant, limits, pieces, give);
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        LocalSet::new().block_on(&runtime, async {
+            let turns = Rc::new(Cell::new(0));
+            let counted = Rc::clone(&turns);
+            spawn_local(async move {
+                loop {
+                    counted.set(counted.get() + 1);
+                    yield_now().await;
+                }
+            });
+            answering.run().await;
+            assert!(turns.get() >= COUNT, "{}", turns.get());
+            let answer = taken.recv().await.unwrap().unwrap();
+            let summary =
+                r#"{"summary":{"events":0,"results":0,"empty":0,"unrouted":0,"rejected":0}}"#;
+            assert_eq!(answer.trim_ascii_end(), summary.as_bytes());
+        });
     }
 }

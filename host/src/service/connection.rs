@@ -1,8 +1,10 @@
 //! Connections: as many as may be, each within its limits.
 
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
@@ -14,7 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, yield_now};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tracing::{debug, warn};
@@ -140,7 +142,10 @@ where
         }
         () = seat.told() => {
             debug!("a connection gives way to another one");
-            if !seat.has_asked() {
+            // The system may have a request of it that wasn't read yet: after others have had their turn, it shows.
+            yield_now().await;
+            let has_ended = poll_fn(|cx| Poll::Ready(serving.as_mut().poll(cx).is_ready())).await;
+            if has_ended || !seat.has_asked() {
                 return;
             }
             // What has come in the meantime is answered.
@@ -150,5 +155,58 @@ where
     };
     if let Err(error) = ended {
         debug!("a connection has failed: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use std::future::pending;
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpStream;
+
+    use super::*;
+    use crate::bundle::pipeline::Pipeline;
+    use crate::service::{Source, router};
+
+    #[test]
+    fn who_has_sent_a_request_before_giving_way_is_answered() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("service.toml");
+        let text = "listen = \"127.0.0.1:0\"\n[limits]\nconnections = 1\n[tenants.acme]\nbundles = [\"bundles\"]\n";
+        std::fs::write(&path, text).unwrap();
+        let gates = Pipeline::builder().build().unwrap();
+        let source = Source::File { path, listen: None };
+        let state = Arc::new(State::new(source, gates).unwrap());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            // All of them are there before the first one is looked at.
+            let clients = [(); 3].map(|()| {
+                let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+                let request =
+                    b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+                client.write_all(request).unwrap();
+                client
+            });
+            let answered = tokio::task::spawn_blocking(|| {
+                clients.map(|mut client| {
+                    let mut answer = String::new();
+                    client.read_to_string(&mut answer).map(|_| answer)
+                })
+            });
+            let mut connections = Connections::new(&state, router(&state));
+            let answers = tokio::select! {
+                () = connections.accept(listener, pending()) => unreachable!("it doesn't end"),
+                answers = answered => answers.unwrap(),
+            };
+            for answer in answers {
+                assert!(
+                    answer.as_ref().is_ok_and(|it| it.starts_with("HTTP/1.1 200")),
+                    "{answer:?}"
+                );
+            }
+        });
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter, memrchr};
 
 /// A line that isn't blank.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,12 +53,27 @@ impl Cutter {
     }
 
     pub(super) fn push(&mut self, mut piece: &[u8], lines: &mut VecDeque<CutLine>) {
-        while let Some(feed) = memchr(b'\n', piece) {
+        loop {
+            piece = self.skip_blank(piece);
+            let Some(feed) = memchr(b'\n', piece) else { break };
             self.grow(piece.get(..feed).unwrap_or_default());
             lines.extend(self.end());
             piece = piece.get(feed + 1..).unwrap_or_default();
         }
         self.grow(piece);
+    }
+
+    /// Counts the blank lines that a piece begins with, and gives what follows them. A few packed bytes make millions of them, so that they are
+    /// taken all at once.
+    fn skip_blank<'a>(&mut self, piece: &'a [u8]) -> &'a [u8] {
+        if !self.begun.is_empty() || self.skipped.is_some() {
+            return piece;
+        }
+        let text = piece.iter().position(|byte| !byte.is_ascii_whitespace());
+        let (blank, _) = piece.split_at(text.unwrap_or(piece.len()));
+        let Some(last) = memrchr(b'\n', blank) else { return piece };
+        self.ended += memchr_iter(b'\n', blank).count() as u64;
+        piece.get(last + 1..).unwrap_or_default()
     }
 
     /// The last line, where it has no end.

@@ -129,7 +129,8 @@ impl TenantHandle {
     }
 
     /// Looks over the tenant's bundles once more and serves what is active now: events that have begun are served as before, and all that
-    /// come after by the new versions. Versions that stay keep their instances.
+    /// come after by the new versions. Versions that stay keep their instances. What takes the place of a version that is loaded is loaded before
+    /// this returns, so that no event waits for it.
     ///
     /// # Errors
     /// [`HostError::Unknown`], where the host is gone. Bundles that can't be served are among the [failures](Self::failures).

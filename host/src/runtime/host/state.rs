@@ -140,10 +140,21 @@ impl TenantState {
             |version| shadows.get(&version.name).cloned(),
         ));
         drop(versions);
+        self.load_ahead(&before, &settings);
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&settings);
         locked(&self.meter).change(&quotas, shared.clock.now());
         self.tell_of_change(&before, &settings);
         Ok(settings)
+    }
+
+    /// Loads what takes the place of a version that is loaded, which goes on meanwhile: no event waits for that. What can't be loaded is
+    /// refused when it is needed.
+    fn load_ahead(&self, before: &Settings, after: &Settings) {
+        let is_loaded =
+            |name: &ExtractorName| before.versions().any(|it| it.name == *name && it.is_loaded());
+        for version in after.versions().filter(|it| is_loaded(&it.name)) {
+            let _ = version.ready(after, self.now());
+        }
     }
 
     /// Tells which versions are served now, and which no more, whose instances are given up.

@@ -139,7 +139,8 @@ impl<J> Turns<J> {
     /// Takes an event back that hasn't begun.
     pub(super) fn cancel(&mut self, lane: Lane, number: u64) -> Option<J> {
         let state = self.lanes.get_mut(&lane)?;
-        let place = state.queue.iter().position(|(it, _)| *it == number)?;
+        // Numbers are given in order.
+        let place = state.queue.binary_search_by_key(&number, |(it, _)| *it).ok()?;
         let (_, job) = state.queue.remove(place)?;
         if !state.is_busy() {
             self.weight -= state.weight;

@@ -91,6 +91,10 @@ impl Version {
         self.path.parent()
     }
 
+    pub(super) fn is_loaded(&self) -> bool {
+        self.state().ready.is_some()
+    }
+
     /// The version, loaded if it isn't yet.
     pub(super) fn ready(
         &self,
