@@ -321,24 +321,7 @@ fn no_row_is_lost_or_doubled_however_often_it_is_killed() {
 #[test]
 fn statements_name_and_quote_everything() {
     let project = Project::new();
-    project.write(
-        "odd.json",
-        json!({"entities": [
-            {"name": "order", "key_columns": ["select"], "properties": [
-                {"column": "select", "logical_name": "select", "sdk_type": "string"},
-                {"column": "Select", "logical_name": "other", "sdk_type": "int64"},
-                {"column": "_line", "logical_name": "line", "sdk_type": "double"},
-                {"column": "_PARTITIONDATE", "logical_name": "day", "sdk_type": "date"},
-                {"column": "a b", "logical_name": "a_b", "sdk_type": "timestamp"},
-                {"column": "raw", "logical_name": "raw", "sdk_type": "bytes"},
-                {"column": "ok", "logical_name": "ok", "sdk_type": "bool"},
-                {"column": "shape", "logical_name": "shape", "sdk_type": "geography"}]},
-            {"name": "Order", "key_columns": ["id"], "properties": [
-                {"column": "id", "logical_name": "id", "sdk_type": "int64"}]}],
-          "relationships": [{"name": "ORDER", "from_entity": "order", "to_entity": "Order",
-            "from_columns": ["select"], "to_columns": ["id"], "properties": []}]})
-        .to_string(),
-    );
+    project.write("odd.json", include_str!("odd_names.json"));
     let mut all = String::new();
     for dialect in ["bigquery", "duckdb", "postgres", "spark"] {
         let ended = project.retort(["schema", "--graph", "odd.json", "--dialect", dialect]);
