@@ -5,8 +5,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use retort::columns::EventTexts;
 use retort::columns::arrow_array::{ArrayRef, RecordBatch, StringArray, StructArray};
@@ -17,6 +16,7 @@ use retort::columns::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuild
 use serde_json::{Value, json};
 
 use super::project::{EVENTS, Project};
+use super::resume::kill_and_go_on;
 use super::threads::{POLICY, RUN, mixed_events};
 
 /// Rows of each table as JSON, in their order.
@@ -276,46 +276,13 @@ fn start(project: &Project, threads: usize) -> Child {
         .unwrap()
 }
 
-/// How often it is killed: `RETORT_KILLS`, or 10 times.
-fn kills() -> usize {
-    std::env::var("RETORT_KILLS").map_or(10, |text| text.parse().unwrap())
-}
-
 #[test]
 fn no_row_is_lost_or_doubled_however_often_it_is_killed() {
     let (project, expected) = project(12_000);
-    let (mut killed, mut moved, mut completed) = (0, 0, 0);
-    let mut random = std::process::id() as usize;
-    while killed < kills() || completed == 0 {
-        let before = fs::read(project.path("state.json")).ok();
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let mut child = start(&project, 1 + random % 4);
-        let patience = Duration::from_micros((random >> 33) as u64 % 900_000);
-        let began = Instant::now();
-        let ended = loop {
-            match child.try_wait().unwrap() {
-                Some(status) => break Some(status),
-                // The last time it may come to its end.
-                None if killed < kills() && began.elapsed() > patience => break None,
-                None => thread::sleep(Duration::from_micros(500)),
-            }
-        };
-        if let Some(status) = ended {
-            assert_eq!(status.code(), Some(1));
-            assert!(tables(&project, "t") == expected, "after {killed} kills rows differ");
-            completed += 1;
-            fs::remove_file(project.path("state.json")).unwrap();
-            fs::remove_dir_all(project.path("t")).unwrap();
-            continue;
-        }
-        // SIGKILL.
-        child.kill().unwrap();
-        child.wait().unwrap();
-        killed += 1;
-        moved += usize::from(before != fs::read(project.path("state.json")).ok());
-    }
-    eprintln!("{killed} times killed, {moved} of them after a step; {completed} times done");
-    assert!(moved * 5 >= killed, "{moved} of {killed} came further");
+    kill_and_go_on(&project, Duration::from_millis(900), start, |killed| {
+        assert!(tables(&project, "t") == expected, "after {killed} kills rows differ");
+        fs::remove_dir_all(project.path("t")).unwrap();
+    });
 }
 
 #[test]
