@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use retort::columns::EventTexts;
@@ -283,6 +284,34 @@ fn no_row_is_lost_or_doubled_however_often_it_is_killed() {
         assert!(tables(&project, "t") == expected, "after {killed} kills rows differ");
         fs::remove_dir_all(project.path("t")).unwrap();
     });
+}
+
+#[test]
+fn a_run_that_fails_among_the_tables_of_an_event_is_gone_on_from() {
+    let (project, expected) = project(12_000);
+    let args = || TO_TABLES.into_iter().chain(INPUTS).chain(["--resume", "state.json"]);
+    // A part for what each chunk has for a table.
+    let child = Command::new(env!("CARGO_BIN_EXE_retort"))
+        .args(args().chain(["--threads", "1", "--file-rows", "1"]))
+        .current_dir(project.path(""))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let rejects = PathBuf::from(project.path("t/retort_rejects"));
+    let part = |number: usize| rejects.join(format!(".part-{number:06}.parquet.new"));
+    while !part(0).exists() {
+        thread::sleep(Duration::from_micros(200));
+    }
+    // Beyond the first, short chunks: the last table of all can't be written, when the others have the rows of the same events already.
+    let blocked = (4..).map(part).find(|path| fs::create_dir(path).is_ok()).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{told}");
+    assert!(told.contains("error[file_not_writable]: "), "{told}");
+    fs::remove_dir(blocked).unwrap();
+    let ended = project.retort(args());
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert!(tables(&project, "t") == expected);
 }
 
 #[test]
