@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jiff::civil::{Date, Time};
 
 use crate::fault::FaultKind;
 use crate::graph::ValueType;
@@ -43,11 +42,9 @@ pub(crate) fn cell(value_type: ValueType, json: &str) -> Result<Cell<'_>, FaultK
             text(json).and_then(|text| STANDARD.decode(text.as_bytes()).ok()).map(Cell::Bytes)
         }
         ValueType::Date => text(json).and_then(|text| date(text.as_bytes())),
-        ValueType::Timestamp => match text(json).and_then(|text| timestamp(text.as_bytes())) {
-            Some(Moment::In(microseconds)) => Some(Cell::Timestamp(microseconds)),
-            Some(Moment::Beyond) => return Err(FaultKind::OutOfRange),
-            None => None,
-        },
+        ValueType::Timestamp => {
+            text(json).and_then(|text| timestamp(text.as_bytes())).transpose()?
+        }
     };
     cell.ok_or(FaultKind::TypeMismatch)
 }
@@ -91,99 +88,21 @@ fn is_whole(json: &str) -> bool {
 }
 
 fn date(text: &[u8]) -> Option<Cell<'static>> {
-    let mut rest = text;
-    let day = read_date(&mut rest).filter(|_| rest.is_empty())?;
-    i32::try_from(midnight(day) / 86_400).ok().map(Cell::Date)
+    i32::try_from(retort_time::date(text)?.days()).ok().map(Cell::Date)
 }
 
-/// A point in time.
-enum Moment {
-    In(i64),
-    /// It isn't in the years 1 to 9999 of UTC, which is what warehouses have.
-    Beyond,
+/// A point in time that is in the years 1 to 9999 of UTC, which is what warehouses have.
+fn timestamp(text: &[u8]) -> Option<Result<Cell<'static>, FaultKind>> {
+    let at = retort_time::timestamp(text)?.microseconds();
+    let is_in_range = (FIRST_MICROSECOND..=LAST_MICROSECOND).contains(&at);
+    Some(if is_in_range { Ok(Cell::Timestamp(at)) } else { Err(FaultKind::OutOfRange) })
 }
 
-fn timestamp(text: &[u8]) -> Option<Moment> {
-    let mut rest = text;
-    let day = read_date(&mut rest)?;
-    byte(&mut rest, b'T').or_else(|| byte(&mut rest, b' '))?;
-    let hour = digits(&mut rest, 2)?;
-    byte(&mut rest, b':')?;
-    let minute = digits(&mut rest, 2)?;
-    byte(&mut rest, b':')?;
-    let second = digits(&mut rest, 2)?;
-    let time = Time::new(small(hour)?, small(minute)?, small(second)?, 0).ok()?;
-    let mut fraction = 0_i64;
-    if byte(&mut rest, b'.').is_some() {
-        let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if !(1..=6).contains(&count) {
-            return None;
-        }
-        let (taken, tail) = rest.split_at_checked(count)?;
-        rest = tail;
-        let digits = taken.iter().chain(b"000000").take(6);
-        fraction = digits.fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
-    }
-    let mut offset = 0_i64;
-    if byte(&mut rest, b'Z').is_none()
-        && let Some(sign) =
-            byte(&mut rest, b'+').map(|()| 1).or_else(|| byte(&mut rest, b'-').map(|()| -1))
-    {
-        let hours = digits(&mut rest, 2)?;
-        byte(&mut rest, b':')?;
-        let minutes = digits(&mut rest, 2)?;
-        if hours > 23 || minutes > 59 {
-            return None;
-        }
-        offset = sign * (i64::from(hours) * 3_600 + i64::from(minutes) * 60);
-    }
-    if !rest.is_empty() {
-        return None;
-    }
-    let time =
-        i64::from(time.hour()) * 3_600 + i64::from(time.minute()) * 60 + i64::from(time.second())
-            - offset;
-    let seconds = midnight(day) + time;
-    let first = midnight(Date::constant(1, 1, 1));
-    let end = midnight(Date::constant(9999, 12, 31)) + 86_400;
-    Some(match seconds {
-        it if it < first || it >= end => Moment::Beyond,
-        it => Moment::In(it * 1_000_000 + fraction),
-    })
-}
+/// 0001-01-01T00:00:00Z.
+const FIRST_MICROSECOND: i64 = -62_135_596_800_000_000;
 
-/// Seconds from 1970 to the beginning of a day in UTC.
-fn midnight(day: Date) -> i64 {
-    day.duration_since(Date::constant(1970, 1, 1)).as_secs()
-}
-
-fn read_date(rest: &mut &[u8]) -> Option<Date> {
-    let year = digits(rest, 4).filter(|&year| year > 0)?;
-    byte(rest, b'-')?;
-    let month = digits(rest, 2)?;
-    byte(rest, b'-')?;
-    let day = digits(rest, 2)?;
-    Date::new(year, small(month)?, small(day)?).ok()
-}
-
-fn byte(rest: &mut &[u8], wanted: u8) -> Option<()> {
-    let (&first, tail) = rest.split_first()?;
-    (first == wanted).then(|| *rest = tail)
-}
-
-/// Exactly `count` ASCII digits, at most four.
-fn digits(rest: &mut &[u8], count: usize) -> Option<i16> {
-    let (taken, tail) = rest.split_at_checked(count)?;
-    let value = taken.iter().try_fold(0_i16, |value, byte| {
-        byte.is_ascii_digit().then(|| value * 10 + i16::from(byte - b'0'))
-    })?;
-    *rest = tail;
-    Some(value)
-}
-
-fn small(value: i16) -> Option<i8> {
-    i8::try_from(value).ok()
-}
+/// 9999-12-31T23:59:59.999999Z.
+const LAST_MICROSECOND: i64 = 253_402_300_799_999_999;
 
 #[cfg(test)]
 mod tests {

@@ -41,7 +41,7 @@ pub(crate) fn schemas<'py>(py: Python<'py>, bundle: &Bundle) -> PyResult<Bound<'
 
 fn unsupported(code: Code, message: String) -> PyErr {
     let problem = Problem::new(code.stage, code, message);
-    Failed { kind: Kind::Input, problem }.into()
+    Failed { kind: Kind::Input, problem: problem.into() }.into()
 }
 
 /// A column of a batch, whichever library's.

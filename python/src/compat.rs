@@ -9,7 +9,7 @@ use retort::author::{
     AnswerFormat, Category, Channel, GateError, Gates, LoopConfig, Rejection, Verdict,
     compile_with_llm as run_loop, resolution_prompt as prompt_of,
 };
-use retort::graph::{Dropped, Extraction, Failure, ValidateOptions, validate as validate_result};
+use retort::graph::{Extraction, Failure, ValidateOptions, validate as validate_result};
 use retort::internal::codes;
 use retort::plan::{self, Plan, PlanParseError};
 use retort::render::render;
@@ -23,8 +23,7 @@ use crate::error::{Failed, data};
 use crate::event::EventText;
 use crate::json;
 use crate::model::PyModel;
-use crate::result::Result as PyResultOf;
-use crate::seat::Made;
+use crate::seat::{Left, Made, NOTHING};
 use crate::task;
 
 /// A graph spec, read once.
@@ -179,16 +178,14 @@ pub(crate) fn held_to<'py>(
 /// What became of an event, and how.
 #[pyclass(frozen, module = "retort.compat")]
 pub(crate) struct FallbackOutcome {
-    /// The result of a bundle, of which an object is made when it is asked for.
-    made: Option<Py<PyResultOf>>,
+    /// What a bundle made, of which objects are made when they are asked for.
+    made: Option<Made>,
     result: PyOnceLock<Py<PyAny>>,
     #[pyo3(get)]
     decision: &'static str,
     #[pyo3(get)]
     compiled_exception: Option<String>,
-    dropped: Option<Dropped>,
     failures: PyOnceLock<Py<PyTuple>>,
-    told: Vec<Failure>,
     ids: PyOnceLock<(Py<PyTuple>, Py<PyTuple>)>,
 }
 
@@ -199,22 +196,21 @@ fn decision_of(name: &str) -> PyResult<&'static str> {
 }
 
 impl FallbackOutcome {
-    fn of(py: Python<'_>, made: Made) -> PyResult<Self> {
+    fn of(made: Made) -> Self {
         let decision = if made.left.is_some() { "compiled_filtered" } else { "compiled_unchanged" };
-        let (dropped, told) = match &made.left {
-            Some(left) => (Some(left.dropped.clone()), left.failures.clone()),
-            None => (None, Vec::new()),
-        };
-        Ok(Self {
-            made: Some(Py::new(py, PyResultOf::new(made))?),
+        Self {
+            made: Some(made),
             decision,
             compiled_exception: None,
-            dropped,
-            told,
             result: PyOnceLock::new(),
             failures: PyOnceLock::new(),
             ids: PyOnceLock::new(),
-        })
+        }
+    }
+
+    /// What was dropped, where something was.
+    fn left(&self) -> Option<&Left> {
+        self.made.as_ref().and_then(|made| made.left.as_deref())
     }
 }
 
@@ -235,8 +231,6 @@ impl FallbackOutcome {
             made: None,
             decision: decision_of(decision)?,
             compiled_exception,
-            dropped: None,
-            told: Vec::new(),
             result: PyOnceLock::new(),
             failures: PyOnceLock::new(),
             ids: PyOnceLock::new(),
@@ -255,8 +249,9 @@ impl FallbackOutcome {
     fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         static OF: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let result = self.result.get_or_try_init(py, || {
-            let of = OF.import(py, "retort.compat", "_result_of")?;
-            Ok::<_, PyErr>(of.call1((self.made.as_ref(),))?.unbind())
+            let of = OF.import(py, "retort.compat", "_structured")?;
+            let text = self.made.as_ref().map_or(NOTHING, |made| &made.json);
+            Ok::<_, PyErr>(of.call1((json::read(py, text)?,))?.unbind())
         })?;
         Ok(result.bind(py).clone())
     }
@@ -276,7 +271,8 @@ impl FallbackOutcome {
         static OF: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let failures = self.failures.get_or_try_init(py, || {
             let of = OF.import(py, "retort.compat", "_failures_of")?;
-            let told = data(py, &failures_told(&self.told))?;
+            let told = self.left().map_or(&[][..], |left| &left.failures);
+            let told = data(py, &failures_told(told))?;
             Ok::<_, PyErr>(of.call1((told,))?.cast_into::<PyTuple>()?.unbind())
         })?;
         Ok(failures.clone_ref(py))
@@ -290,7 +286,7 @@ impl FallbackOutcome {
 impl FallbackOutcome {
     fn ids(&self, py: Python<'_>) -> PyResult<&(Py<PyTuple>, Py<PyTuple>)> {
         self.ids.get_or_try_init(py, || {
-            let Some(dropped) = &self.dropped else {
+            let Some(Left { dropped, .. }) = self.left() else {
                 return Ok((PyTuple::empty(py).unbind(), PyTuple::empty(py).unbind()));
             };
             let nodes = PyTuple::new(py, &dropped.node_ids)?.unbind();
@@ -360,7 +356,7 @@ pub(crate) fn run_with_fallback<'py>(
         Err(failed) => Err(failed),
     };
     let outcome = match made {
-        Ok(made) => FallbackOutcome::of(py, made)?,
+        Ok(made) => FallbackOutcome::of(made),
         Err(failed) => {
             let result = fallback_extractor.call1((event, spec))?.unbind();
             let message = format!("{}: {}", failed.problem.code.name, failed.problem.message);

@@ -56,16 +56,17 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Failed {
     pub(crate) kind: Kind,
-    pub(crate) problem: Problem,
+    /// Apart, so that what mostly comes in its place is small enough to be handed on.
+    pub(crate) problem: Box<Problem>,
 }
 
 impl Failed {
     pub(crate) fn new(kind: Kind, code: Code, message: impl Into<String>) -> Self {
-        Self { kind, problem: Problem::new(code.stage, code, message) }
+        Self { kind, problem: Problem::new(code.stage, code, message).into() }
     }
 
     pub(crate) fn of(kind: Kind, error: &impl Coded) -> Self {
-        Self { kind, problem: error.problem() }
+        Self { kind, problem: error.problem().into() }
     }
 
     /// Of what was handed in.
@@ -83,7 +84,7 @@ impl Failed {
 
     /// The same as a value.
     pub(crate) fn exception<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let Problem { code, path, message, used, allowed, .. } = &self.problem;
+        let Problem { code, path, message, used, allowed, .. } = &*self.problem;
         let arguments = PyDict::new(py);
         arguments.set_item("code", code.name)?;
         arguments.set_item("path", path)?;
@@ -103,10 +104,10 @@ impl From<ServeError> for Failed {
     fn from(error: ServeError) -> Self {
         let kind = Kind::of(error.blame());
         let problem = match error {
-            ServeError::Run { error, .. } => error.problem(),
-            ServeError::Load(error) => error.problem(),
-            ServeError::Graph { problem, .. } => *problem,
-            error => error.problem(),
+            ServeError::Run { error, .. } => error.problem().into(),
+            ServeError::Load(error) => error.problem().into(),
+            ServeError::Graph { problem, .. } => problem,
+            error => error.problem().into(),
         };
         Self { kind, problem }
     }
@@ -119,7 +120,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> std::result::Result<T, Fai
         let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
         let message = format!("the host has panicked, which is a defect of its own: {said}");
         let problem = Problem::new(Stage::Run, codes::HOST_PANICKED, message);
-        Failed { kind: Kind::Host, problem }
+        Failed { kind: Kind::Host, problem: problem.into() }
     })
 }
 

@@ -43,7 +43,7 @@ impl EventText {
             return json::write(event).map(Self::Written).map_err(|error| {
                 let code = codes::EVENT_NOT_JSON;
                 let problem = Problem::new(code.stage, code, error.message()).at(error.path());
-                Failed { kind: Kind::EventType, problem }
+                Failed { kind: Kind::EventType, problem: problem.into() }
             });
         }
         if let Ok(bytes) = event.cast::<PyByteArray>() {

@@ -1,7 +1,5 @@
 //! Between JSON and objects of Python.
 
-use std::io::Write as _;
-
 use jiter::{PythonParse, StringCacheMode};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -58,7 +56,12 @@ fn write_value(
     if depth > MAX_DEPTH {
         return Err(Unwritable::new(format!("one that is more than {MAX_DEPTH} levels deep")));
     }
-    if let Ok(value) = value.cast::<PyString>() {
+    // Most values are of just these types, which is quicker to tell than what a type is one of.
+    if let Ok(value) = value.cast_exact::<PyString>() {
+        write_string(value, text)
+    } else if let Ok(value) = value.cast_exact::<PyFloat>() {
+        write_float(value, text)
+    } else if let Ok(value) = value.cast::<PyString>() {
         write_string(value, text)
     } else if let Ok(value) = value.cast::<PyDict>() {
         text.push(b'{');
@@ -81,13 +84,7 @@ fn write_value(
     } else if let Ok(value) = value.cast::<PyInt>() {
         write_int(value, text)
     } else if let Ok(value) = value.cast::<PyFloat>() {
-        let value = value.value();
-        if !value.is_finite() {
-            return Err(Unwritable::new(format!("the number {value}")));
-        }
-        // A vector takes all that is written.
-        let _ = serde_json::to_writer(text, &value);
-        Ok(())
+        write_float(value, text)
     } else if value.is_none() {
         text.extend_from_slice(b"null");
         Ok(())
@@ -120,14 +117,33 @@ fn write_string(value: &Bound<'_, PyString>, text: &mut Vec<u8>) -> Result<(), U
     let Ok(value) = value.to_str() else {
         return Err(Unwritable::new("a str with half of a surrogate pair, which isn't UTF-8"));
     };
-    let _ = serde_json::to_writer(text, value);
+    let is_escaped = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    // All of them, so that many are looked at in one step.
+    if value.bytes().fold(false, |any, byte| any | is_escaped(byte)) {
+        // A vector takes all that is written.
+        let _ = serde_json::to_writer(text, value);
+        return Ok(());
+    }
+    text.reserve(value.len() + 2);
+    text.push(b'"');
+    text.extend_from_slice(value.as_bytes());
+    text.push(b'"');
+    Ok(())
+}
+
+fn write_float(value: &Bound<'_, PyFloat>, text: &mut Vec<u8>) -> Result<(), Unwritable> {
+    let value = value.value();
+    if !value.is_finite() {
+        return Err(Unwritable::new(format!("the number {value}")));
+    }
+    let _ = serde_json::to_writer(text, &value);
     Ok(())
 }
 
 /// An int of whatever size: digits stay as they are.
 fn write_int(value: &Bound<'_, PyInt>, text: &mut Vec<u8>) -> Result<(), Unwritable> {
     if let Ok(value) = value.extract::<i64>() {
-        let _ = write!(text, "{value}");
+        let _ = serde_json::to_writer(text, &value);
         return Ok(());
     }
     // What is a subclass may print in another way.

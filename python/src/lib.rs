@@ -42,7 +42,7 @@ mod _native {
     #[pymodule_export]
     use super::open::forked;
     #[pymodule_export]
-    use super::result::{Edge, Node, Result};
+    use super::result::{Edge, Element, Node, Result};
 
     /// Children that are forked, by whatever tells Python of it, know that they are.
     #[pymodule_init]

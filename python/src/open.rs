@@ -130,7 +130,7 @@ fn matching(
             );
             let code = codes::FINGERPRINT_MISMATCH;
             let problem = Problem::new(code.stage, code, message).at("fingerprint");
-            Err(Failed { kind: Kind::Extractor, problem })
+            Err(Failed { kind: Kind::Extractor, problem: problem.into() })
         }
         _ => Ok(registry),
     }

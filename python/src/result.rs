@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pyo3::PyClass;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -31,18 +32,15 @@ impl Result {
         Ok(read.bind(py))
     }
 
-    fn listed<'py, T: IntoPyObject<'py>>(
+    fn listed<'py, T: PyClass<BaseType = Element>>(
         &self,
         py: Python<'py>,
         key: &str,
-        of: impl Fn(Py<PyDict>) -> T,
-    ) -> PyResult<Bound<'py, PyList>>
-    where
-        PyErr: From<T::Error>,
-    {
+        of: impl Fn(Py<PyDict>) -> PyClassInitializer<T>,
+    ) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for item in item(self.data(py)?, key)?.try_iter()? {
-            list.append(of(item?.cast_into::<PyDict>()?.unbind()))?;
+            list.append(Bound::new(py, of(item?.cast_into::<PyDict>()?.unbind()))?)?;
         }
         Ok(list)
     }
@@ -57,13 +55,13 @@ impl Result {
     /// The nodes, in the order in which the extractor wrote them.
     #[getter]
     fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.listed(py, "nodes", |data| Node { data })
+        self.listed(py, "nodes", Node::of)
     }
 
     /// The edges, in the order in which the extractor wrote them.
     #[getter]
     fn edges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.listed(py, "edges", |data| Edge { data })
+        self.listed(py, "edges", Edge::of)
     }
 
     /// Spans of which nothing is left to extract.
@@ -163,122 +161,120 @@ impl Result {
     }
 }
 
-/// The properties of a node or an edge by their names.
-fn properties<'py>(py: Python<'py>, data: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
-    let properties = PyDict::new(py);
-    if let Some(list) = data.get_item("properties")? {
-        for property in list.try_iter()? {
-            let property = property?;
-            properties.set_item(property.get_item("name")?, property.get_item("value")?)?;
-        }
+/// What nodes and edges have in common.
+#[pyclass(frozen, subclass, module = "retort")]
+pub(crate) struct Element {
+    data: Py<PyDict>,
+    /// What its id is called.
+    id: &'static str,
+}
+
+impl Element {
+    fn get<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        item(self.data.bind(py), name)
     }
-    Ok(properties)
+}
+
+#[pymethods]
+impl Element {
+    /// A dict of its properties; of a node, the key first.
+    #[getter]
+    fn properties<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let properties = PyDict::new(py);
+        if let Some(list) = self.data.bind(py).get_item("properties")? {
+            for property in list.try_iter()? {
+                let property = property?;
+                properties.set_item(property.get_item("name")?, property.get_item("value")?)?;
+            }
+        }
+        Ok(properties)
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        item(&self.properties(py)?, name)
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
+        self.data.bind(py).eq(other.data.bind(py))
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.get(py, self.id)?.hash()
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let id = slf.get().get(slf.py(), slf.get().id)?.repr()?;
+        Ok(format!("<retort.{} {id}>", slf.get_type().name()?))
+    }
 }
 
 /// One node.
-#[pyclass(frozen, module = "retort")]
-pub(crate) struct Node {
-    data: Py<PyDict>,
+#[pyclass(frozen, extends = Element, module = "retort")]
+pub(crate) struct Node;
+
+impl Node {
+    fn of(data: Py<PyDict>) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(Element { data, id: "node_id" }).add_subclass(Self)
+    }
 }
 
 #[pymethods]
 impl Node {
     /// `{session}:{entity}:{key}={value}`.
     #[getter]
-    fn node_id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        item(self.data.bind(py), "node_id")
+    fn node_id<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.as_super().get().get(slf.py(), "node_id")
     }
 
     /// The entity of the graph spec that it is one of.
     #[getter]
-    fn entity_name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        item(self.data.bind(py), "entity_name")
+    fn entity_name<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.as_super().get().get(slf.py(), "entity_name")
     }
 
     /// Its labels.
     #[getter]
-    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.data.bind(py).get_item("labels")? {
+    fn labels<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match slf.as_super().get().data.bind(slf.py()).get_item("labels")? {
             Some(labels) => Ok(labels),
-            None => Ok(PyList::empty(py).into_any()),
+            None => Ok(PyList::empty(slf.py()).into_any()),
         }
-    }
-
-    /// A dict of its properties, the key first.
-    #[getter]
-    fn properties<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        properties(py, self.data.bind(py))
-    }
-
-    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        item(&self.properties(py)?, name)
-    }
-
-    fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
-        self.data.bind(py).eq(other.data.bind(py))
-    }
-
-    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        self.node_id(py)?.hash()
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<retort.Node {}>", self.node_id(py)?.repr()?))
     }
 }
 
 /// One edge.
-#[pyclass(frozen, module = "retort")]
-pub(crate) struct Edge {
-    data: Py<PyDict>,
+#[pyclass(frozen, extends = Element, module = "retort")]
+pub(crate) struct Edge;
+
+impl Edge {
+    fn of(data: Py<PyDict>) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(Element { data, id: "edge_id" }).add_subclass(Self)
+    }
 }
 
 #[pymethods]
 impl Edge {
     /// The edge's own id.
     #[getter]
-    fn edge_id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        item(self.data.bind(py), "edge_id")
+    fn edge_id<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.as_super().get().get(slf.py(), "edge_id")
     }
 
     /// The relationship of the graph spec that it is one of.
     #[getter]
-    fn relationship_name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        item(self.data.bind(py), "relationship_name")
+    fn relationship_name<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.as_super().get().get(slf.py(), "relationship_name")
     }
 
     /// The id of the node that it leaves.
     #[getter]
-    #[allow(clippy::wrong_self_convention, reason = "it is what results call it")]
-    fn from_node_id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        item(self.data.bind(py), "from_node_id")
+    fn from_node_id<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.as_super().get().get(slf.py(), "from_node_id")
     }
 
     /// The id of the node that it enters.
     #[getter]
-    fn to_node_id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        item(self.data.bind(py), "to_node_id")
-    }
-
-    /// A dict of its properties.
-    #[getter]
-    fn properties<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        properties(py, self.data.bind(py))
-    }
-
-    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        item(&self.properties(py)?, name)
-    }
-
-    fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
-        self.data.bind(py).eq(other.data.bind(py))
-    }
-
-    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        self.edge_id(py)?.hash()
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<retort.Edge {}>", self.edge_id(py)?.repr()?))
+    fn to_node_id<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.as_super().get().get(slf.py(), "to_node_id")
     }
 }

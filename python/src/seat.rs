@@ -56,7 +56,7 @@ pub(crate) enum Bundles {
 }
 
 /// The text of the result of an event that nobody serves.
-const NOTHING: &[u8] =
+pub(crate) const NOTHING: &[u8] =
     br#"{"nodes":[],"edges":[],"fully_handled_span_ids":[],"partially_handled_span_ids":[]}"#;
 
 impl Seat {
@@ -112,7 +112,7 @@ impl Seat {
                     }),
                 },
                 Checked::Unfit { problem, .. } => {
-                    return Err(Failed { kind: Kind::Extractor, problem: *problem });
+                    return Err(Failed { kind: Kind::Extractor, problem });
                 }
                 unrouted => Made {
                     json: NOTHING.to_vec(),

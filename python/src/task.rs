@@ -17,7 +17,8 @@ use crate::json::{self, Unwritable};
 pub(crate) fn unwritable(error: &Unwritable, what: &str) -> Failed {
     let code = codes::FILE_NOT_JSON;
     let message = format!("{what}: {}", error.message());
-    Failed { kind: Kind::Input, problem: Problem::new(code.stage, code, message).at(error.path()) }
+    let problem = Problem::new(code.stage, code, message).at(error.path());
+    Failed { kind: Kind::Input, problem: problem.into() }
 }
 
 /// The text of what is called `what`, and what messages call it: of a path the file's, of a str itself, of data its JSON.

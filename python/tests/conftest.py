@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +84,26 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> retort.Compilation:
 @pytest.fixture(scope="session")
 def small(made: retort.Compilation) -> retort.Bundle:
     return made.load()
+
+
+@pytest.fixture(scope="session")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Two executors with a core each, in JVMs of their own."""
+    sql = pytest.importorskip("pyspark.sql")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("there is no Java")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    work = tmp_path_factory.mktemp("spark")
+    session = (
+        sql.SparkSession.builder.master("local-cluster[2,1,1024]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.warehouse.dir", str(work))
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.executorEnv.PYTHONPATH", os.pathsep.join(sys.path))
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()

@@ -6,11 +6,9 @@ import json
 import os
 import shutil
 import signal
-import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,34 +19,10 @@ import retort
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pandas")
-if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-    pytest.skip("there is no Java", allow_module_level=True)
 
 from retort import spark  # noqa: E402
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Two executors with a core each, in JVMs of their own."""
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    work = tmp_path_factory.mktemp("spark")
-    session = (
-        SparkSession.builder.master("local-cluster[2,1,1024]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.sql.warehouse.dir", str(work))
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.executorEnv.PYTHONPATH", os.pathsep.join(sys.path))
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
 
 
 def frame(session: Any, events: list[str], parts: int) -> Any:

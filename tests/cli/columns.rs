@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use retort::columns::EventTexts;
 use retort::columns::arrow_array::{ArrayRef, RecordBatch, StringArray, StructArray};
@@ -17,6 +17,7 @@ use retort::columns::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuild
 use serde_json::{Value, json};
 
 use super::project::{EVENTS, Project};
+use super::resume::kill_and_go_on;
 use super::threads::{POLICY, RUN, mixed_events};
 
 /// Rows of each table as JSON, in their order.
@@ -276,69 +277,47 @@ fn start(project: &Project, threads: usize) -> Child {
         .unwrap()
 }
 
-/// How often it is killed: `RETORT_KILLS`, or 10 times.
-fn kills() -> usize {
-    std::env::var("RETORT_KILLS").map_or(10, |text| text.parse().unwrap())
-}
-
 #[test]
 fn no_row_is_lost_or_doubled_however_often_it_is_killed() {
     let (project, expected) = project(12_000);
-    let (mut killed, mut moved, mut completed) = (0, 0, 0);
-    let mut random = std::process::id() as usize;
-    while killed < kills() || completed == 0 {
-        let before = fs::read(project.path("state.json")).ok();
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let mut child = start(&project, 1 + random % 4);
-        let patience = Duration::from_micros((random >> 33) as u64 % 900_000);
-        let began = Instant::now();
-        let ended = loop {
-            match child.try_wait().unwrap() {
-                Some(status) => break Some(status),
-                // The last time it may come to its end.
-                None if killed < kills() && began.elapsed() > patience => break None,
-                None => thread::sleep(Duration::from_micros(500)),
-            }
-        };
-        if let Some(status) = ended {
-            assert_eq!(status.code(), Some(1));
-            assert!(tables(&project, "t") == expected, "after {killed} kills rows differ");
-            completed += 1;
-            fs::remove_file(project.path("state.json")).unwrap();
-            fs::remove_dir_all(project.path("t")).unwrap();
-            continue;
-        }
-        // SIGKILL.
-        child.kill().unwrap();
-        child.wait().unwrap();
-        killed += 1;
-        moved += usize::from(before != fs::read(project.path("state.json")).ok());
+    kill_and_go_on(&project, Duration::from_millis(900), start, |killed| {
+        assert!(tables(&project, "t") == expected, "after {killed} kills rows differ");
+        fs::remove_dir_all(project.path("t")).unwrap();
+    });
+}
+
+#[test]
+fn a_run_that_fails_among_the_tables_of_an_event_is_gone_on_from() {
+    let (project, expected) = project(12_000);
+    let args = || TO_TABLES.into_iter().chain(INPUTS).chain(["--resume", "state.json"]);
+    // A part for what each chunk has for a table.
+    let child = Command::new(env!("CARGO_BIN_EXE_retort"))
+        .args(args().chain(["--threads", "1", "--file-rows", "1"]))
+        .current_dir(project.path(""))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let rejects = PathBuf::from(project.path("t/retort_rejects"));
+    let part = |number: usize| rejects.join(format!(".part-{number:06}.parquet.new"));
+    while !part(0).exists() {
+        thread::sleep(Duration::from_micros(200));
     }
-    eprintln!("{killed} times killed, {moved} of them after a step; {completed} times done");
-    assert!(moved * 5 >= killed, "{moved} of {killed} came further");
+    // Beyond the first, short chunks: the last table of all can't be written, when the others have the rows of the same events already.
+    let blocked = (4..).map(part).find(|path| fs::create_dir(path).is_ok()).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{told}");
+    assert!(told.contains("error[file_not_writable]: "), "{told}");
+    fs::remove_dir(blocked).unwrap();
+    let ended = project.retort(args());
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert!(tables(&project, "t") == expected);
 }
 
 #[test]
 fn statements_name_and_quote_everything() {
     let project = Project::new();
-    project.write(
-        "odd.json",
-        json!({"entities": [
-            {"name": "order", "key_columns": ["select"], "properties": [
-                {"column": "select", "logical_name": "select", "sdk_type": "string"},
-                {"column": "Select", "logical_name": "other", "sdk_type": "int64"},
-                {"column": "_line", "logical_name": "line", "sdk_type": "double"},
-                {"column": "_PARTITIONDATE", "logical_name": "day", "sdk_type": "date"},
-                {"column": "a b", "logical_name": "a_b", "sdk_type": "timestamp"},
-                {"column": "raw", "logical_name": "raw", "sdk_type": "bytes"},
-                {"column": "ok", "logical_name": "ok", "sdk_type": "bool"},
-                {"column": "shape", "logical_name": "shape", "sdk_type": "geography"}]},
-            {"name": "Order", "key_columns": ["id"], "properties": [
-                {"column": "id", "logical_name": "id", "sdk_type": "int64"}]}],
-          "relationships": [{"name": "ORDER", "from_entity": "order", "to_entity": "Order",
-            "from_columns": ["select"], "to_columns": ["id"], "properties": []}]})
-        .to_string(),
-    );
+    project.write("odd.json", include_str!("odd_names.json"));
     let mut all = String::new();
     for dialect in ["bigquery", "duckdb", "postgres", "spark"] {
         let ended = project.retort(["schema", "--graph", "odd.json", "--dialect", dialect]);

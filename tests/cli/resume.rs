@@ -61,16 +61,21 @@ fn kills() -> usize {
     std::env::var("RETORT_KILLS").map_or(10, |text| text.parse().unwrap())
 }
 
-#[test]
-fn no_line_is_lost_or_doubled_however_often_it_is_killed() {
-    let (project, expected) = project(12_000);
+/// Kills a run with `--resume state.json` at whatever moment, again and again, and lets it come to its end at last; whenever it does, `done`
+/// looks at what is written, and removes it. `start` begins it, or goes on with it, on this many threads; `longest` is how long it is left alone.
+pub(super) fn kill_and_go_on(
+    project: &Project,
+    longest: Duration,
+    start: impl Fn(&Project, usize) -> Child,
+    done: impl Fn(usize),
+) {
     let (mut killed, mut moved, mut completed) = (0, 0, 0);
     let mut random = std::process::id() as usize;
     while killed < kills() || completed == 0 {
         let before = fs::read(project.path("state.json")).ok();
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let mut child = start(&project, 1 + random % 4);
-        let patience = Duration::from_micros((random >> 33) as u64 % 600_000);
+        let mut child = start(project, 1 + random % 4);
+        let patience = longest.mul_f64((random >> 33) as f64 / (1_u64 << 31) as f64);
         let began = Instant::now();
         let ended = loop {
             match child.try_wait().unwrap() {
@@ -82,13 +87,9 @@ fn no_line_is_lost_or_doubled_however_often_it_is_killed() {
         };
         if let Some(status) = ended {
             assert_eq!(status.code(), Some(1));
-            let found = written(&project);
-            assert!(found.0 == expected.0, "after {killed} kills results differ");
-            assert!(found.1 == expected.1, "after {killed} kills rejects differ");
+            done(killed);
             completed += 1;
-            for name in ["state.json", "r.ndjson", "j.ndjson"] {
-                fs::remove_file(project.path(name)).unwrap();
-            }
+            fs::remove_file(project.path("state.json")).unwrap();
             continue;
         }
         // SIGKILL.
@@ -99,6 +100,19 @@ fn no_line_is_lost_or_doubled_however_often_it_is_killed() {
     }
     eprintln!("{killed} times killed, {moved} of them after a step; {completed} times done");
     assert!(moved * 5 >= killed, "{moved} of {killed} came further");
+}
+
+#[test]
+fn no_line_is_lost_or_doubled_however_often_it_is_killed() {
+    let (project, expected) = project(12_000);
+    kill_and_go_on(&project, Duration::from_millis(600), start, |killed| {
+        let found = written(&project);
+        assert!(found.0 == expected.0, "after {killed} kills results differ");
+        assert!(found.1 == expected.1, "after {killed} kills rejects differ");
+        for name in ["r.ndjson", "j.ndjson"] {
+            fs::remove_file(project.path(name)).unwrap();
+        }
+    });
 }
 
 #[test]

@@ -49,6 +49,7 @@ pub struct FileSet {
     options: FileOptions,
     is_marked: bool,
     parts: Vec<Parts>,
+    rows: u64,
     /// Keeps others from writing to the directory, as far as its file system has locks.
     _lock: File,
 }
@@ -128,7 +129,7 @@ impl FileSet {
             Err(TryLockError::Error(_)) => {}
         }
         let parts = tables.list().iter().map(|_| Parts::default()).collect();
-        Ok(Self { root: root.to_owned(), tables, options, is_marked, parts, _lock: lock })
+        Ok(Self { root: root.to_owned(), tables, options, is_marked, parts, rows: 0, _lock: lock })
     }
 
     /// Adds rows to the table at a place in [`Tables::list`].
@@ -139,6 +140,8 @@ impl FileSet {
         if batch.num_rows() == 0 {
             return Ok(());
         }
+        // Whatever becomes of them.
+        self.rows += batch.num_rows() as u64;
         let part = self.open(table)?;
         let Some(part) = part else { return Ok(()) };
         part.encoder.write(batch).map_err(unwritable(&part.path))?;
@@ -153,6 +156,12 @@ impl FileSet {
             }
         }
         self.hold_less()
+    }
+
+    /// How many rows came since these files were opened, those that couldn't be written included.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows
     }
 
     /// Ends all files that are open, and says how many there are then. They have their names with [`publish`](Self::publish).

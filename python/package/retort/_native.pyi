@@ -10,7 +10,15 @@ import pyarrow as pa
 from ._author import Document, Event
 from ._errors import Error
 
-class Node:
+class Element:
+    """What nodes and edges have in common."""
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """A dict of its properties; of a node, the key first."""
+    def __getitem__(self, name: str) -> Any: ...
+
+class Node(Element):
     """One node."""
 
     @property
@@ -22,12 +30,8 @@ class Node:
     @property
     def labels(self) -> list[str]:
         """Its labels."""
-    @property
-    def properties(self) -> dict[str, Any]:
-        """A dict of its properties, the key first."""
-    def __getitem__(self, name: str) -> Any: ...
 
-class Edge:
+class Edge(Element):
     """One edge."""
 
     @property
@@ -42,10 +46,6 @@ class Edge:
     @property
     def to_node_id(self) -> str:
         """The id of the node that it enters."""
-    @property
-    def properties(self) -> dict[str, Any]:
-        """A dict of its properties."""
-    def __getitem__(self, name: str) -> Any: ...
 
 class Result:
     """What an extractor made of one event."""

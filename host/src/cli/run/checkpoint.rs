@@ -27,8 +27,12 @@ pub(super) struct Checkpoint {
 
 /// What has to be on disk before the state is that counts it.
 enum Target {
-    Lines { out: (PathBuf, File), rejects: (PathBuf, File) },
-    Tables(SharedFiles),
+    Lines {
+        out: (PathBuf, File),
+        rejects: (PathBuf, File),
+    },
+    /// With how many rows there were when the state was noted.
+    Tables(SharedFiles, u64),
 }
 
 impl Checkpoint {
@@ -43,7 +47,7 @@ impl Checkpoint {
             path: path.to_owned(),
             began: state.clone(),
             state,
-            target: Target::Tables(files),
+            target: Target::Tables(files, 0),
             every,
             written: Instant::now(),
             is_written: true,
@@ -92,7 +96,7 @@ impl Checkpoint {
         let writer = |(path, file): &(PathBuf, File)| file.try_clone().map_err(unwritable(path));
         match &self.target {
             Target::Lines { out, rejects } => Ok(Some((writer(out)?, writer(rejects)?))),
-            Target::Tables(_) => Ok(None),
+            Target::Tables(..) => Ok(None),
         }
     }
 
@@ -103,6 +107,9 @@ impl Checkpoint {
             self.state.out_bytes = self.began.out_bytes + progress.out_bytes;
             self.state.rejects_bytes = self.began.rejects_bytes + progress.rejects_bytes;
             self.state.set_summary(progress.summary);
+            if let Target::Tables(files, rows) = &mut self.target {
+                *rows = files.lock().rows();
+            }
             self.is_written = false;
         }
         if self.written.elapsed() >= self.every { self.write() } else { Ok(()) }
@@ -126,8 +133,13 @@ impl Checkpoint {
                     }
                     self.state.write(&self.path).map_err(unwritable(&self.path))?;
                 }
-                Target::Tables(files) => {
+                Target::Tables(files, rows) => {
                     let mut files = files.lock();
+                    // It was ended among the rows of an event: there are some that the state doesn't count, in the same files as those
+                    // that it does. What is on disk is of an earlier state, and stays.
+                    if files.rows() != *rows {
+                        return Ok(());
+                    }
                     self.state.files =
                         if self.state.done { files.finish()? } else { files.seal()? };
                     self.state.write(&self.path).map_err(unwritable(&self.path))?;
