@@ -167,11 +167,8 @@ impl Compiler<'_> {
             }
             NodeKind::Pipe(left, right) => match self.part(left, here)? {
                 Part::Path(path) => self.part(right, &Here::Path(path))?,
-                Part::Value(mut left, origin) => {
-                    let (mut right, origin) = self.op(right, &Here::Dynamic(origin))?;
-                    if left.may_end_early() && right.take_first() {
-                        left = left.first();
-                    }
+                Part::Value(left, origin) => {
+                    let (right, origin) = self.op(right, &Here::Dynamic(origin))?;
                     Part::Value(Op::pipe(left, right), origin)
                 }
             },

@@ -162,29 +162,6 @@ impl Op {
             _ => false,
         }
     }
-
-    /// Takes the first element of the current value for the current value itself, where that is all that is asked of it; whether it
-    /// is.
-    pub(super) fn take_first(&mut self) -> bool {
-        match self {
-            Self::Index(of, 0) if matches!(**of, Self::Current) => {
-                *self = Self::Current;
-                true
-            }
-            Self::Fields(of, _)
-            | Self::Index(of, _)
-            | Self::First(of)
-            | Self::Slice(of, _)
-            | Self::Flatten(of)
-            | Self::Then(of, _)
-            | Self::Pipe(of, _)
-            | Self::Project(of, ..)
-            | Self::ProjectValues(of, _)
-            | Self::IsType(of, ..)
-            | Self::Not(of) => of.take_first(),
-            _ => false,
-        }
-    }
 }
 
 /// A list that stays what it is until the end of the event.

@@ -11,13 +11,17 @@ const MAX_DEPTH: usize = 4;
 impl Op {
     /// The second one of what the first one gives.
     pub(super) fn pipe(left: Self, mut right: Self) -> Self {
-        if right.currents() == 1
-            && let Some(place) = right.first_current(MAX_DEPTH)
-        {
-            *place = left;
-            return right;
+        if right.currents() != 1 {
+            return Self::Pipe(left.into(), right.into());
         }
-        Self::Pipe(left.into(), right.into())
+        let left = if left.may_end_early() && right.take_first() { left.first() } else { left };
+        match right.first_current(MAX_DEPTH) {
+            Some(place) => {
+                *place = left;
+                right
+            }
+            None => Self::Pipe(left.into(), right.into()),
+        }
     }
 
     /// Two values, compared.
@@ -53,11 +57,28 @@ impl Op {
 
     /// The current value, where that is what is evaluated first, whatever it is.
     fn first_current(&mut self, depth: usize) -> Option<&mut Self> {
-        if depth == 0 {
-            return None;
-        }
         match self {
+            _ if depth == 0 => None,
             Self::Current => Some(self),
+            op => op.first_operand()?.first_current(depth - 1),
+        }
+    }
+
+    /// Takes the first element of the current value for the current value itself, where that is what is evaluated first; whether it
+    /// is.
+    fn take_first(&mut self) -> bool {
+        match self {
+            Self::Index(of, 0) if matches!(**of, Self::Current) => {
+                *self = Self::Current;
+                true
+            }
+            op => op.first_operand().is_some_and(Self::take_first),
+        }
+    }
+
+    /// The part that is evaluated first, and for the current value, in any case.
+    fn first_operand(&mut self) -> Option<&mut Self> {
+        match self {
             Self::Fields(of, _)
             | Self::Index(of, _)
             | Self::First(of)
@@ -76,9 +97,10 @@ impl Op {
             | Self::And(of, _)
             | Self::Compare(_, of, _)
             | Self::Arithmetic(_, of, ..)
-            | Self::Choose(of, ..) => of.first_current(depth - 1),
-            Self::Call(call) => call.arguments.first_mut()?.0.first_current(depth - 1),
-            Self::Input(_)
+            | Self::Choose(of, ..) => Some(of),
+            Self::Call(call) => call.arguments.first_mut().map(|(argument, _)| argument),
+            Self::Current
+            | Self::Input(_)
             | Self::Literal(..)
             | Self::Variable(_)
             | Self::Undefined(_)
