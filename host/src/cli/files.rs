@@ -66,8 +66,8 @@ pub(super) fn require_directory(path: &Path, expected: &'static str) -> Result<(
     }
 }
 
-/// Asks the system for as many open files as this user may have: each bundle that has served an event keeps one open, and most systems
-/// start a program with a thousand.
+/// Asks the system for as many open files as this user may have: each bundle that is served keeps its directory open, which holds it, and
+/// one that has served an event the image of its memory. Most systems start a program with a thousand.
 pub(super) fn allow_open_files() {
     let allowed = getrlimit(Resource::Nofile);
     // Where that is refused, fewer bundles can serve.

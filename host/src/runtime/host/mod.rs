@@ -89,6 +89,10 @@ use turns::Lane;
 /// | `retort_versions_total` | counter | `tenant`, `what` | what happened to versions, by [`Happened::as_str`] |
 /// | `retort_resident_bytes` | gauge | | native code and instances, when some of them were given up |
 ///
+/// # What it takes of the system
+/// Two open files a bundle: its directory, which holds it, and once it has served an event the image of its memory. What is beyond the process's
+/// limit of open files can't be loaded, and its version is set aside.
+///
 /// # Its end
 /// When it is dropped, events that wait are refused, and those that have begun end by themselves.
 #[derive(Debug)]
