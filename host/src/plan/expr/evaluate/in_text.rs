@@ -26,6 +26,9 @@ impl InText {
 
     /// What the steps make of the value with that number, whose JSON was paid for. `None` where it is no string of the event, or
     /// nothing can be remembered of it.
+    ///
+    /// # Errors
+    /// [`OutOfFuel`], as soon as something costs more than is left.
     pub(super) fn evaluate(
         &self,
         event: &impl Lookup,
@@ -33,19 +36,19 @@ impl InText {
         withholds_nested: bool,
         out: &mut Vec<u8>,
         fuel: &mut u64,
-    ) -> Option<Result<Evaluated, OutOfFuel>> {
+    ) -> Result<Option<Evaluated>, OutOfFuel> {
         let Some(Found::Placed { document: 0, start, end, .. }) = event.found(index) else {
-            return None;
+            return Ok(None);
         };
         let json = event.document(0).part(start, end);
-        let inside = json.strip_prefix('"')?.strip_suffix('"')?;
-        let mut memory = event.memory()?.try_borrow_mut().ok()?;
-        let bytes = if memory.has_read(start + 1)? { 0 } else { inside.len() };
-        if let Err(spent) = fuel::spend(fuel, self.cost.of(bytes)) {
-            return Some(Err(spent));
-        }
+        let inside = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'));
+        let Some(inside) = inside else { return Ok(None) };
+        let memory = event.memory().and_then(|memory| memory.try_borrow_mut().ok());
+        let Some(mut memory) = memory else { return Ok(None) };
+        let Some(has_read) = memory.has_read(start + 1) else { return Ok(None) };
+        fuel::spend(fuel, self.cost.of(if has_read { 0 } else { inside.len() }))?;
         let Some(mut value) = memory.json_in(inside, start + 1) else {
-            return Some(Ok(Evaluated::Failed));
+            return Ok(Some(Evaluated::Failed));
         };
         let made = memory.made();
         let text = made.text.as_bytes();
@@ -53,12 +56,10 @@ impl InText {
             let is_object = text.get(made.tape.range(value).0 as usize) == Some(&b'{');
             let (found, looks) =
                 if is_object { made.tape.member(text, value, key) } else { (None, 0) };
-            if let Err(spent) = fuel::spend(fuel, fuel::LOOK.step.saturating_mul(looks as u64)) {
-                return Some(Err(spent));
-            }
+            fuel::spend(fuel, fuel::LOOK.step.saturating_mul(looks as u64))?;
             match found {
                 Some(found) => value = found,
-                None => return Some(Ok(Evaluated::Absent)),
+                None => return Ok(Some(Evaluated::Absent)),
             }
         }
         let (start, end) = made.tape.range(value);
@@ -66,7 +67,7 @@ impl InText {
             StepOutcome::There(data) if data.bytes() > MAX_TEXT_BYTES => StepOutcome::Failed,
             outcome => outcome,
         };
-        let outcome = self.rest.run(outcome, fuel);
-        Some(outcome.map(|outcome| appended(outcome, withholds_nested, out)))
+        let outcome = self.rest.run(outcome, fuel)?;
+        Ok(Some(appended(outcome, withholds_nested, out)))
     }
 }

@@ -140,9 +140,9 @@ impl CompiledValue {
                 let withholds_nested = event.withholds_nested(*index);
                 if let Some(in_text) = &self.in_text
                     && let Some(evaluated) =
-                        in_text.evaluate(event, *index, withholds_nested, out, fuel)
+                        in_text.evaluate(event, *index, withholds_nested, out, fuel)?
                 {
-                    return evaluated;
+                    return Ok(evaluated);
                 }
                 self.convert(json, withholds_nested, out, fuel)
             }

@@ -189,7 +189,7 @@ impl Hash for Number {
     }
 }
 
-/// The same of a number that is written without an exponent and has the digits of 64 bits, as most have.
+/// The decimal that a number of JSON is, where it is written without an exponent and its digits fit into 64 bits, as most do.
 fn short(text: &str) -> Option<Decimal> {
     let (negative, digits) = match text.as_bytes() {
         [b'-', digits @ ..] => (true, digits),

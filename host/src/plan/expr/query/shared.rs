@@ -34,19 +34,21 @@ pub(crate) struct QueryScope<'a> {
 
 /// The marked part that another one is in.
 #[derive(Clone, Copy)]
-struct Around {
+struct Enclosing {
+    /// How often it is asked for.
     uses: usize,
+    /// The innermost level that it reads.
     level: usize,
 }
 
-impl Default for Around {
+impl Default for Enclosing {
     /// None: what is used once is asked for once.
     fn default() -> Self {
         Self { uses: 1, level: 0 }
     }
 }
 
-impl Around {
+impl Enclosing {
     /// Whether it asks for such a part less often than all together do, or for more elements than that has values.
     fn asks_less(self, uses: usize, level: usize) -> bool {
         uses > self.uses || level < self.level
@@ -71,7 +73,7 @@ impl SharedParts {
     /// Marks the parts of an expression that are worth it. All have been counted.
     pub(crate) fn mark(&mut self, query: &mut CompiledQuery, scope: &QueryScope<'_>) {
         let mut program = (*query.program).clone();
-        if self.mark_in(&mut program.op, scope, &query.inputs, Around::default()) {
+        if self.mark_in(&mut program.op, scope, &query.inputs, Enclosing::default()) {
             query.program = program.into();
         }
     }
@@ -94,14 +96,14 @@ impl SharedParts {
         op: &mut Op,
         scope: &QueryScope<'_>,
         inputs: &[usize],
-        around: Around,
+        enclosing: Enclosing,
     ) -> bool {
         let described = self.described(op, scope, inputs);
         let described = described.and_then(|(description, level)| {
             let uses = self.uses.get(&description).copied().unwrap_or_default();
-            around.asks_less(uses, level).then_some((description, Around { uses, level }))
+            enclosing.asks_less(uses, level).then_some((description, Enclosing { uses, level }))
         });
-        let within = described.as_ref().map_or(around, |(_, own)| *own);
+        let within = described.as_ref().map_or(enclosing, |(_, own)| *own);
         let mut has_marked = false;
         for inner in op.around() {
             has_marked |= self.mark_in(inner, scope, inputs, within);
@@ -192,26 +194,6 @@ impl Op {
     /// The parts that are evaluated where it is.
     pub(super) fn around(&mut self) -> Vec<&mut Self> {
         match self {
-            Self::Input(_)
-            | Self::Current
-            | Self::Literal(..)
-            | Self::Variable(_)
-            | Self::Undefined(_)
-            | Self::Shared(..) => Vec::new(),
-            Self::Fields(of, _)
-            | Self::Index(of, _)
-            | Self::First(of)
-            | Self::Slice(of, _)
-            | Self::Flatten(of)
-            | Self::Then(of, _)
-            | Self::Pipe(of, _)
-            | Self::Project(of, ..)
-            | Self::ProjectValues(of, _)
-            | Self::Filter(of, ..)
-            | Self::IsType(of, ..)
-            | Self::Not(of)
-            | Self::Negate(of, _)
-            | Self::Plus(of, _) => vec![of],
             Self::Or(left, right)
             | Self::And(left, right)
             | Self::Compare(_, left, right)
@@ -223,6 +205,7 @@ impl Op {
             Self::Let(bindings, body) => {
                 bindings.iter_mut().map(|(_, value)| value).chain([&mut **body]).collect()
             }
+            op => op.first_operand().into_iter().collect(),
         }
     }
 

@@ -77,7 +77,7 @@ impl Op {
     }
 
     /// The part that is evaluated first, and for the current value, in any case.
-    fn first_operand(&mut self) -> Option<&mut Self> {
+    pub(super) fn first_operand(&mut self) -> Option<&mut Self> {
         match self {
             Self::Fields(of, _)
             | Self::Index(of, _)

@@ -140,8 +140,8 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         self.count_made(bytes)
     }
 
-    #[inline]
     /// Counts bytes that are made, or were made before and are paid for.
+    #[inline]
     fn count_made(&mut self, bytes: usize) -> Outcome<()> {
         match self.left.checked_sub(bytes) {
             Some(left) => {
