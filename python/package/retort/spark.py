@@ -230,7 +230,9 @@ def _count(totals: dict[str, float], summary: dict[str, Any], prefix: str = "") 
 
 def _packed(table: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
+    # Spark copies all of what is kept for each table that is asked for.
+    options = pa.ipc.IpcWriteOptions(compression="lz4" if pa.Codec.is_available("lz4") else None)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as stream:
         stream.write_batch(table)
     return bytes(sink.getvalue())
 
