@@ -59,7 +59,7 @@ impl Set {
                 .collect(),
             plan: plan::parse(&orders.plan()?)?,
             by_value: orders.by_value,
-            by_type: orders.by_type.ok_or("it is written for them")?,
+            by_type: orders.by_type,
             table: None,
         })
     }
