@@ -52,7 +52,7 @@ pub enum ModuleLoadError {
         /// What is wrong with it or with the grant.
         message: String,
     },
-    /// The host has no memory or no address space for the module's code; what the system says. The module did nothing wrong.
+    /// The host has no memory, no address space or no open file for the module's code; what the system says. The module did nothing wrong.
     #[error("the host could not make the module ready: {0}")]
     Host(String),
     /// A tenant is to have what the engine that it would share isn't built for.
@@ -76,7 +76,7 @@ impl ModuleLoadError {
     }
 
     pub(super) fn module(error: wasmtime::Error) -> Self {
-        let refusal = if is_out_of_memory(&error) { Self::Host } else { Self::Module };
+        let refusal = if is_refused_by_system(&error) { Self::Host } else { Self::Module };
         refusal(said(&error))
     }
 
@@ -157,8 +157,8 @@ pub enum GuestError {
         /// Instances that there can be at one time.
         allowed: u32,
     },
-    /// The host could not make an instance, or let one grow as its limits allow: it has no memory or no address space. The
-    /// guest did nothing wrong. What the system says, escaped.
+    /// The host could not make an instance, or let one grow as its limits allow: it has no memory, no address
+    /// space or no open file. The guest did nothing wrong. What the system says, escaped.
     #[error("the host could not run the extractor: {0}")]
     Host(String),
     /// Its stack is full.
@@ -441,12 +441,14 @@ pub(super) fn said(error: &wasmtime::Error) -> String {
     escaped(&format!("{error:#}"))
 }
 
-/// Whether the system refused the host memory or address space.
-pub(super) fn is_out_of_memory(error: &wasmtime::Error) -> bool {
+/// Whether the system refused the host memory, address space or an open file, of which the image of a memory takes one.
+pub(super) fn is_refused_by_system(error: &wasmtime::Error) -> bool {
+    let is_refusal =
+        |errno| matches!(errno, Errno::NOMEM | Errno::AGAIN | Errno::MFILE | Errno::NFILE);
     error.chain().any(|cause| {
-        let errno = cause.downcast_ref::<Errno>();
+        let errno = cause.downcast_ref::<Errno>().copied();
         let io = cause.downcast_ref::<std::io::Error>();
-        errno.is_some_and(|it| matches!(*it, Errno::NOMEM | Errno::AGAIN))
+        errno.or_else(|| Errno::from_io_error(io?)).is_some_and(is_refusal)
             || io.is_some_and(|it| it.kind() == std::io::ErrorKind::OutOfMemory)
             || cause.is::<wasmtime::OutOfMemory>()
     })

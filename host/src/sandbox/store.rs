@@ -2,7 +2,7 @@
 
 use wasmtime::ResourceLimiter;
 
-use super::error::is_out_of_memory;
+use super::error::is_refused_by_system;
 use super::{GuestError, Limits, wasi};
 
 /// The host's side of one instance.
@@ -92,7 +92,7 @@ impl ResourceLimiter for Limiter {
 
     // Otherwise the guest would learn that it can't have what it may, and most end themselves for that.
     fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
-        if is_out_of_memory(&error) { Err(GuestError::host(&error).into()) } else { Ok(()) }
+        if is_refused_by_system(&error) { Err(GuestError::host(&error).into()) } else { Ok(()) }
     }
 
     fn table_growing(

@@ -3,7 +3,7 @@
 use wasmtime::Trap;
 
 use super::GuestError;
-use super::error::{is_out_of_memory, said};
+use super::error::{is_refused_by_system, said};
 use crate::abi::block::Deadline;
 
 /// What one event may take of the limits that go by the event.
@@ -44,7 +44,7 @@ pub(super) fn trapped(error: &wasmtime::Error, budget: &EventBudget<'_>) -> Gues
             GuestError::IndirectCall
         }
         Some(other) => GuestError::Trap(other.to_string()),
-        None if is_out_of_memory(error) => GuestError::host(error),
+        None if is_refused_by_system(error) => GuestError::host(error),
         // What it gave a function of the host is nonsense.
         None => GuestError::Trap(said(error)),
     }
@@ -60,20 +60,26 @@ mod tests {
     use crate::sandbox::store::Limiter;
     use crate::sandbox::{Limits, ModuleLoadError};
 
-    /// What memory that can't be had looks like: as the system reports it, with what wasmtime says around it.
-    fn refused() -> [Error; 3] {
+    /// What memory and files that can't be had look like: as the system reports them, with what wasmtime says around it.
+    fn refused() -> [Error; 4] {
         let io = std::io::Error::from(std::io::ErrorKind::OutOfMemory);
-        [Errno::NOMEM.into(), Error::from(Errno::NOMEM).context("mmap failed"), io.into()]
+        let files = std::io::Error::from(Errno::MFILE);
+        [
+            Errno::NOMEM.into(),
+            Error::from(Errno::NOMEM).context("mmap failed"),
+            io.into(),
+            Error::from(files).context("cannot create a memfd"),
+        ]
     }
 
     #[test]
-    fn memory_that_the_host_has_not_is_no_fault_of_a_guest() {
+    fn what_the_host_has_not_is_no_fault_of_a_guest() {
         for error in refused() {
-            assert!(is_out_of_memory(&error), "{error:#}");
+            assert!(is_refused_by_system(&error), "{error:#}");
             assert_eq!(ModuleLoadError::module(error).code(), "host_failed");
         }
         let error = Error::msg("not a module").context("cannot allocate memory");
-        assert!(!is_out_of_memory(&error));
+        assert!(!is_refused_by_system(&error));
         assert_eq!(ModuleLoadError::module(error).code(), "load_failed");
     }
 

@@ -49,8 +49,8 @@ codes! { Stage::Run;
         "Send fewer or shorter headers, or raise `limits.header_bytes` in the configuration of the service.",
         kind(FailureKind::ToolError);
     HOST_FAILED = "host_failed":
-        "The host has no memory or no address space for an instance or its code. Nothing is wrong with the event, the plan or the module.",
-        "Give the process more memory, or a higher limit on its address space (`ulimit -v`): an instance reserves some 4 GiB of it. Or serve fewer instances at a time.";
+        "The host has no memory, no address space or no open file for an instance or its code. Nothing is wrong with the event, the plan or the module.",
+        "Give the process more memory, or a higher limit on its address space (`ulimit -v`: an instance reserves some 4 GiB of it) or on its open files (`ulimit -n`). Or serve fewer instances at a time.";
     HOST_PANICKED = "host_panicked":
         "The host has panicked on an event, through a defect of its own. That event was not served; the stream goes on with new instances.",
         "Report it as SECURITY.md says, with the event: no event should be able to do that.",
