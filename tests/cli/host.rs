@@ -1,17 +1,22 @@
-//! A host that has no memory to give: that is its own matter, and no fault of a plan.
+//! A host that has no memory and no files to give: that is its own matter, and no fault of a plan.
 
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-use super::project::{Ended, PLAN, Project};
+use super::project::{EVENTS, Ended, PLAN, Project};
 
 /// Runs a command in a process with less address space than one instance reserves.
 fn starved(project: &Project, args: &[&str]) -> Ended {
-    let script = r#"ulimit -v 3000000 && exec "$0" "$@""#;
+    limited("-v 3000000", project, args)
+}
+
+/// Runs a command in a process that may have no more of something.
+fn limited(limit: &str, project: &Project, args: &[&str]) -> Ended {
+    let script = format!(r#"ulimit {limit} && exec "$0" "$@""#);
     let mut command = Command::new("sh");
-    command.args(["-c", script, env!("CARGO_BIN_EXE_retort")]).args(args);
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_retort")]).args(args);
     let output = command.current_dir(Path::new(&project.path(""))).output().unwrap();
     Ended {
         code: output.status.code().unwrap(),
@@ -69,4 +74,30 @@ fn an_event_that_the_host_could_not_serve_says_so() {
     let ended = starved(&project, &["run", "--bundles", "out", "events.ndjson"]);
     assert_eq!(ended.code, 1, "{ended:?}");
     assert!(ended.stderr.contains(r#""code":"host_failed""#), "{ended:?}");
+}
+
+#[test]
+fn bundles_leave_files_for_each_other() {
+    const BUNDLES: usize = 60;
+    let project = Project::new();
+    let mut events = String::new();
+    for number in 0..BUNDLES {
+        let event_type = format!("order_{number}");
+        let event = EVENTS.lines().next().unwrap();
+        events += &(event.replace("order_placed", &event_type) + "\n");
+        project.write("plan.json", PLAN.replace("order_placed", &event_type));
+        project.write("events.ndjson", event.replace("order_placed", &event_type));
+        project.compile();
+    }
+    project.write("events.ndjson", &events);
+    let args = ["run", "--bundles", "out", "--threads", "1", "events.ndjson"];
+    // Two files for each would be too many.
+    let ended = limited("-n 125", &project, &args);
+    assert_eq!((ended.code, ended.stdout.lines().count()), (0, BUNDLES), "{ended:?}");
+    // And here one is.
+    let ended = limited("-n 60", &project, &args);
+    let served = ended.stdout.lines().count();
+    let refused = ended.stderr.matches(r#""code":"host_failed""#).count();
+    assert_eq!((ended.code, served + refused), (1, BUNDLES), "{ended:?}");
+    assert!(served > 0, "{ended:?}");
 }

@@ -102,13 +102,14 @@ pub fn discover<G: ModuleGate>(
     let _looking = Looking::begin(root);
     let mut found = Discovery::empty();
     let Some((dir, children)) = found.children(root) else { return found };
-    let load = |(name, file_type): &Child| load_child(&dir, root, name, *file_type, expect, gate);
+    let load = |child: &Child| load_child((&dir, root), child, Hold::take, expect, gate);
     found.take(root, &children, children.iter().map(load));
     register(&mut found, allowlist);
     found
 }
 
-/// The same, on as many threads as run at one time here, for whatever is served.
+/// The same, on as many threads as run at one time here, for whatever is served. Where there are many, not all of what was loaded is held: whoever
+/// asks for them holds the directory.
 pub(crate) fn discover_on_all_cores<G>(root: &Path, gate: &G) -> Discovery<G::Module>
 where
     G: ModuleGate<Module: Send> + Sync,
@@ -116,7 +117,7 @@ where
     let mut found = Discovery::empty();
     let Some((dir, children)) = found.children(root) else { return found };
     let expect = Expect::default();
-    let load = |(name, file_type): &Child| load_child(&dir, root, name, *file_type, &expect, gate);
+    let load = |child: &Child| load_child((&dir, root), child, Hold::take_if_few, &expect, gate);
     found.take(root, &children, on_all_cores(&children, load));
     register(&mut found, None);
     found
@@ -146,7 +147,7 @@ impl Found {
 
 /// The bundle in `path`, as its manifest says.
 pub(crate) fn look_at(path: &Path) -> Result<Found, BundleLoadError> {
-    let (dir, hold) = open_held(None, || open_dir(path))?;
+    let (dir, hold) = open_held(None, Hold::take, || open_dir(path))?;
     Found::new(path.to_owned(), &outline(&dir, path)?, hold)
 }
 
@@ -171,7 +172,8 @@ pub(crate) fn look_over(root: &Path, known: &HashMap<Digest, Arc<Hold>>) -> Look
     let outline = |(name, file_type): &Child| {
         let path = root.join(name);
         let known = name.to_str().and_then(|it| known.get(&it.parse().ok()?));
-        let (child, hold) = open_held(known, || open_child(&dir, &path, name, *file_type))?;
+        let open = || open_child(&dir, &path, name, *file_type);
+        let (child, hold) = open_held(known, Hold::take_if_few, open)?;
         let manifest = outline(&child, &path)?;
         Found::new(path, &manifest, hold)
     };
@@ -283,15 +285,14 @@ fn children(dir: &Dir) -> io::Result<BTreeMap<OsString, FileType>> {
 }
 
 fn load_child<G: ModuleGate>(
-    dir: &Dir,
-    root: &Path,
-    name: &OsStr,
-    file_type: FileType,
+    (dir, root): (&Dir, &Path),
+    (name, file_type): &Child,
+    take: fn(&Dir) -> Hold,
     expect: &Expect<'_>,
     gate: &G,
 ) -> Result<Loaded<G::Module>, BundleLoadError> {
     let path = root.join(name);
-    let (child, hold) = open_held(None, || open_child(dir, &path, name, file_type))?;
+    let (child, hold) = open_held(None, take, || open_child(dir, &path, name, *file_type))?;
     load_from(&child, hold, &path, expect, gate)
 }
 

@@ -7,14 +7,23 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_std::fs::Dir;
 use rustix::fs::fstat;
+use rustix::process::{Resource, getrlimit};
 
 use super::error::BundleLoadError;
 
 /// How often a bundle is opened that is exchanged for another one each time.
 const TRIES: usize = 8;
+
+/// Of the open files that this process may have, the part that bundles of whole directories are held by: one in so many. Each of them takes another
+/// one once it has served an event, and others are needed for what else there is.
+const PART: u64 = 3;
+
+/// How many bundles this process holds.
+static HELD: AtomicU64 = AtomicU64::new(0);
 
 /// Keeps one bundle from being removed for as long as it lives. Any number of readers may hold it.
 #[derive(Debug)]
@@ -25,10 +34,21 @@ pub(crate) struct Hold {
 
 impl Hold {
     /// Holds the bundle in an open directory.
-    fn take(dir: &Dir) -> Self {
+    pub(super) fn take(dir: &Dir) -> Self {
         // Directories are opened as mere paths, which can't be locked: this opens it to read.
         let opened = dir.open(".").map(cap_std::fs::File::into_std);
-        Self { dir: opened.and_then(|dir| dir.lock_shared().map(|()| dir)).ok() }
+        let dir = opened.and_then(|dir| dir.lock_shared().map(|()| dir)).ok();
+        if dir.is_some() {
+            HELD.fetch_add(1, Ordering::Relaxed);
+        }
+        Self { dir }
+    }
+
+    /// The same for one of a directory that can be held as a whole as well: that holds nothing where many are held already.
+    pub(super) fn take_if_few(dir: &Dir) -> Self {
+        let most = getrlimit(Resource::Nofile).current.map_or(u64::MAX, |files| files / PART);
+        let is_one_of_few = HELD.load(Ordering::Relaxed) < most;
+        if is_one_of_few { Self::take(dir) } else { Self { dir: None } }
     }
 
     /// Whether it holds anything.
@@ -46,9 +66,18 @@ impl Hold {
     }
 }
 
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if self.is_held() {
+            HELD.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Opens a bundle's directory and holds it, by `known` if that is its hold already.
 pub(super) fn open_held(
     known: Option<&Arc<Hold>>,
+    take: fn(&Dir) -> Hold,
     open: impl Fn() -> Result<Dir, BundleLoadError>,
 ) -> Result<(Dir, Arc<Hold>), BundleLoadError> {
     let mut dir = open()?;
@@ -56,7 +85,7 @@ pub(super) fn open_held(
     loop {
         tries += 1;
         let hold = known.filter(|known| known.is_of(&dir)).cloned();
-        let hold = hold.unwrap_or_else(|| Arc::new(Hold::take(&dir)));
+        let hold = hold.unwrap_or_else(|| Arc::new(take(&dir)));
         if !hold.is_held() || tries == TRIES {
             return Ok((dir, hold));
         }

@@ -217,14 +217,17 @@ pub fn load<G: ModuleGate>(
     load_held(path, None, expect, gate)
 }
 
-/// The same of a bundle that may be held already.
+/// The same of a bundle of a directory that was looked over: it is held already, or the directory is as a whole.
 pub(crate) fn load_held<G: ModuleGate>(
     path: &Path,
     known: Option<&Arc<Hold>>,
     expect: &Expect<'_>,
     gate: &G,
 ) -> Result<Loaded<G::Module>, BundleLoadError> {
-    let opened = open_held(known, || open_dir(path));
+    let opened = match known {
+        Some(known) if !known.is_held() => open_dir(path).map(|dir| (dir, Arc::clone(known))),
+        known => open_held(known, Hold::take, || open_dir(path)),
+    };
     traced(path, opened.and_then(|(dir, hold)| load_from(&dir, hold, path, expect, gate)))
 }
 
@@ -234,7 +237,7 @@ pub(super) fn load_unsaid<G: ModuleGate>(
     expect: &Expect<'_>,
     gate: &G,
 ) -> Result<Loaded<G::Module>, BundleLoadError> {
-    open_held(None, || open_dir(path))
+    open_held(None, Hold::take, || open_dir(path))
         .and_then(|(dir, hold)| load_from(&dir, hold, path, expect, gate))
 }
 

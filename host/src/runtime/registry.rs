@@ -17,7 +17,7 @@ use crate::graph::spec::GraphSpec;
 /// The bundles of a directory, and which event types each of them serves.
 ///
 /// For as long as it lives, none of them is [removed](crate::Store::collect) from the directory, whether it is loaded yet or not. That takes an open file
-/// of the system for each; where there are no more to be had, the directory is held as a whole.
+/// of the system for each; where a third of those that this process may have are taken for it, the directory is held as a whole.
 #[derive(Debug)]
 pub struct Registry {
     gates: Pipeline,

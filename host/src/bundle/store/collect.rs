@@ -39,7 +39,7 @@ impl Store {
     /// or removed.
     ///
     /// # Errors
-    /// [`BundleError::Version`] where somebody looks the directory over for seconds, or holds all of it for want of open files;
+    /// [`BundleError::Version`] where somebody looks the directory over for seconds, or holds all of it, as who serves many bundles does;
     /// [`BundleError::Record`] for a record that isn't one; [`BundleError::Write`] if something cannot be removed.
     pub fn collect(&self, keep: Option<usize>, dry_run: bool) -> Result<Collected, BundleError> {
         let _lock = self.lock()?;

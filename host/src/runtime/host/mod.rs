@@ -90,8 +90,10 @@ use turns::Lane;
 /// | `retort_resident_bytes` | gauge | | native code and instances, when some of them were given up |
 ///
 /// # What it takes of the system
-/// Two open files a bundle: its directory, which holds it, and once it has served an event the image of its memory. What is beyond the process's
-/// limit of open files can't be loaded, and its version is set aside.
+/// Two open files a bundle: its directory, which holds it, and once it has served an event the image of its memory. Where a third of the open files
+/// that the process may have are taken for the first, the directory of a tenant is held as a whole, so that nothing is
+/// [removed](crate::Store::collect) from it meanwhile. Where there are none for the second, events are rejected as
+/// [`host_failed`](crate::diagnostics::codes::HOST_FAILED).
 ///
 /// # Its end
 /// When it is dropped, events that wait are refused, and those that have begun end by themselves.
