@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// A key that is looked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Eq)]
 pub(crate) struct WantedKey {
     text: Box<str>,
     ends: KeyEnds,
@@ -76,6 +76,13 @@ impl WantedKey {
         self.is_plain
             && text.get(range.end) == Some(&b'"')
             && text.get(range.clone()).is_some_and(|key| self.is(key, KeyEnds::of(text, &range)))
+    }
+}
+
+impl PartialEq for WantedKey {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.is(other.text.as_bytes(), other.ends)
     }
 }
 

@@ -103,6 +103,17 @@ pub(crate) fn strip<'j>(mut inside: &'j [u8], text: &str) -> Option<&'j [u8]> {
     }
 }
 
+/// Whether the inside of a valid string stands for a text.
+#[inline]
+pub(crate) fn is(inside: &[u8], text: &str) -> bool {
+    // Every escape is longer than what it stands for, and none begins with anything else than a backslash.
+    match (inside.first(), text.as_bytes().first()) {
+        _ if inside.len() <= text.len() => *inside == *text.as_bytes(),
+        (Some(found), Some(wanted)) if found != wanted && *found != b'\\' => false,
+        _ => strip(inside, text).is_some_and(<[u8]>::is_empty),
+    }
+}
+
 /// The character that an escape stands for, and the bytes that it takes.
 fn escape(text: &[u8]) -> Option<(char, usize)> {
     let found = match text.get(1)? {
@@ -184,7 +195,7 @@ fn push_escape(out: &mut Vec<u8>, special: u8) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{inside, push_string, strip, unescape};
+    use super::{inside, is, push_string, strip, unescape};
 
     #[test]
     fn strings_are_written_as_serde_json_writes_them() {
@@ -233,6 +244,10 @@ mod tests {
             let other = prefix.clone() + "\u{1}";
             prop_assert!(strip(content, &other).is_none());
             prop_assert_eq!(strip(content, &text), Some(&b""[..]));
+            prop_assert!(is(content, &text));
+            for other in [prefix, other] {
+                prop_assert_eq!(is(content, &other), other == text);
+            }
         }
     }
 }

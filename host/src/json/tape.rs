@@ -283,6 +283,12 @@ impl<'a> Doc<'a> {
     pub(crate) fn part(&self, start: u32, end: u32) -> &'a str {
         self.text.get(start as usize..end as usize).unwrap_or_default()
     }
+
+    /// Its bytes.
+    #[inline]
+    pub(crate) fn bytes(&self, start: u32, end: u32) -> &'a [u8] {
+        self.text.as_bytes().get(start as usize..end as usize).unwrap_or_default()
+    }
 }
 
 /// The values that an array or object of a tape holds, one after the other.

@@ -6,7 +6,7 @@ use crate::abi::event::Slot;
 use crate::abi::event::declared::{PreparedSection, ValuePlace};
 use crate::abi::event::element::View;
 use crate::json::tape::Doc;
-use crate::plan::expr::{Empty, Found, Level, Lookup, Memory};
+use crate::plan::expr::{Empty, Found, Json, Level, Lookup, Memory};
 
 /// How deep iterations nest.
 pub(super) const DEPTH: usize = Level::DEEPEST.0 as usize;
@@ -48,6 +48,12 @@ impl<'a> Bindings<'a> {
     pub(super) fn text(&self, place: ValuePlace, slot: Slot) -> &'a str {
         self.document(place.level).part(slot.start, slot.end)
     }
+
+    /// Its bytes.
+    #[inline]
+    pub(super) fn bytes(&self, place: ValuePlace, slot: Slot) -> &'a [u8] {
+        self.document(place.level).bytes(slot.start, slot.end)
+    }
 }
 
 /// The values of an input, by the number under which its evaluator knows them.
@@ -77,6 +83,14 @@ impl Lookup for BoundValues<'_> {
         let place = *self.places.get(index)?;
         let slot = self.bindings.slot(place);
         slot.kind.is_there().then(|| self.bindings.text(place, slot))
+    }
+
+    #[inline]
+    fn json(&self, index: usize) -> Option<Json<'_>> {
+        let place = *self.places.get(index)?;
+        let slot = self.bindings.slot(place);
+        let json = || Json { bytes: self.bindings.bytes(place, slot), may_escape: slot.escaped };
+        slot.kind.is_there().then(json)
     }
 
     fn found(&self, index: usize) -> Option<Found<'_>> {

@@ -128,13 +128,6 @@ struct Computed {
     failed: bool,
 }
 
-impl Computed {
-    /// No value, and why.
-    fn without_text(kind: SlotKind) -> Self {
-        Self { record: Record { kind, ..Record::default() }, ..Self::default() }
-    }
-}
-
 /// That the work on an event has ended early. Why is kept aside, so that what is handed on fits into registers.
 #[derive(Clone, Copy, Debug)]
 struct Halt;
@@ -413,6 +406,15 @@ impl<'a> Fill<'a> {
     fn input(&mut self, index: usize, bindings: &Bindings<'_>) -> Filled<Record> {
         let declared = self.declared;
         let Some(input) = declared.prepared.get(index) else { return Ok(Record::default()) };
+        if let (InputSource::Value(place), ValueScope::Row) = (&input.source, input.scope) {
+            // It is no test, and nothing about it can fail: nothing has to be noted.
+            let is_asked_for = input.only_if.is_none_or(|guard| self.holds(guard));
+            return if is_asked_for {
+                self.copied(*place, bindings)
+            } else {
+                Ok(Record::default())
+            };
+        }
         let mut computed = Computed::default();
         if input.only_if.is_none_or(|guard| self.holds(guard)) {
             computed = self.computed(index, input, bindings)?;
@@ -459,20 +461,16 @@ impl<'a> Fill<'a> {
     ) -> Filled<Computed> {
         match &input.source {
             InputSource::Value(place) => {
-                let slot = bindings.slot(*place);
-                if !slot.kind.is_there() {
-                    return Ok(Computed::without_text(slot.kind));
-                }
-                let start = self.parts.texts.len();
-                push_json(&mut self.parts.texts, slot, bindings.text(*place, slot).as_bytes());
-                self.record(slot.kind, start)
+                let record = self.copied(*place, bindings)?;
+                Ok(Computed { record, ..Computed::default() })
             }
             InputSource::Truthy(place) => {
                 let slot = bindings.slot(*place);
                 if !slot.kind.is_there() {
-                    return Ok(Computed::without_text(slot.kind));
+                    let record = Record { kind: slot.kind, ..Record::default() };
+                    return Ok(Computed { record, ..Computed::default() });
                 }
-                let text = bindings.text(*place, slot).as_bytes();
+                let text = bindings.bytes(*place, slot);
                 let before = self.fuel;
                 let spent = fuel::spend(&mut self.fuel, truthy_fuel(text));
                 self.note_input(index, before);
@@ -515,16 +513,32 @@ impl<'a> Fill<'a> {
         match evaluated.map_err(|spent| self.out_of_fuel(FuelUse::Input(index), spent))? {
             Evaluated::Absent => Ok(Computed::default()),
             Evaluated::Failed => Ok(Computed { failed: true, ..Computed::default() }),
-            Evaluated::Value(json_type) => self.record(json_type.into(), start),
+            Evaluated::Value(json_type) => {
+                let record = self.record(json_type.into(), start)?;
+                Ok(Computed { record, ..Computed::default() })
+            }
         }
     }
 
+    /// What is at a place of the event, as it is.
+    #[inline]
+    fn copied(&mut self, place: ValuePlace, bindings: &Bindings<'_>) -> Filled<Record> {
+        let slot = bindings.slot(place);
+        if !slot.kind.is_there() {
+            return Ok(Record { kind: slot.kind, ..Record::default() });
+        }
+        let start = self.parts.texts.len();
+        push_json(&mut self.parts.texts, slot, bindings.bytes(place, slot));
+        self.record(slot.kind, start)
+    }
+
     /// The text from `start` on.
-    fn record(&mut self, kind: SlotKind, start: usize) -> Filled<Computed> {
+    #[inline]
+    fn record(&mut self, kind: SlotKind, start: usize) -> Filled<Record> {
         self.check_bytes()?;
         // The limit has at most 32 bits.
         let (offset, length) = (start as u32, (self.parts.texts.len() - start) as u32);
-        Ok(Computed { record: Record { kind, offset, length }, ..Computed::default() })
+        Ok(Record { kind, offset, length })
     }
 
     /// `true` or `false`, whose texts are there once for all.

@@ -5,7 +5,7 @@ use std::slice;
 use serde_json::{Number, Value};
 
 use super::Lookup;
-use crate::json::string::{inside, strip};
+use crate::json::string::{self, inside, strip};
 use crate::plan::expr::fuel::{self, OutOfFuel};
 use crate::plan::expr::query::CompiledQuery;
 use crate::plan::expr::{Condition, JsonType, Reference, Test};
@@ -14,7 +14,7 @@ use crate::plan::expr::{Condition, JsonType, Reference, Test};
 #[derive(Clone, Debug)]
 pub(crate) enum CompiledCondition {
     /// A test of what is at the reference with this number.
-    Test(usize, Test),
+    Test(usize, CompiledTest),
     /// All of these.
     All(Vec<CompiledCondition>),
     /// One of these.
@@ -31,7 +31,9 @@ impl CompiledCondition {
     pub(crate) fn new(condition: &Condition, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
         // No deeper than Condition::MAX_DEPTH, which readers hold to.
         match condition {
-            Condition::Test(reference, test) => Self::Test(resolve(reference), test.clone()),
+            Condition::Test(reference, test) => {
+                Self::Test(resolve(reference), CompiledTest::new(test))
+            }
             Condition::All(all) => Self::All(all.iter().map(|it| Self::new(it, resolve)).collect()),
             Condition::Any(any) => Self::Any(any.iter().map(|it| Self::new(it, resolve)).collect()),
             Condition::Not(inner) => Self::Not(Box::new(Self::new(inner, resolve))),
@@ -56,9 +58,9 @@ impl CompiledCondition {
     pub(crate) fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
         match self {
             Self::Test(index, test) => {
-                let json = event.value(*index).map(str::as_bytes);
-                fuel::spend(fuel, fuel::TEST.of(json.map_or(0, |json| reads(test, json))))?;
-                Ok(json.is_some_and(|json| holds(test, json)))
+                let json = event.json(*index).map(|json| json.bytes);
+                fuel::spend(fuel, fuel::TEST.of(json.map_or(0, |json| test.reads(json))))?;
+                Ok(json.is_some_and(|json| test.holds(json)))
             }
             Self::All(all) => {
                 for node in all {
@@ -82,30 +84,77 @@ impl CompiledCondition {
     }
 }
 
-/// The bytes that a test may read of a value: of a string no more than it is compared with.
-fn reads(test: &Test, json: &[u8]) -> usize {
-    let text = |wanted: &Value| wanted.as_str().map_or(0, str::len);
-    match (test, JsonType::of(json)) {
-        (Test::Truthy, JsonType::Number | JsonType::Object | JsonType::Array)
-        | (Test::Equals(_) | Test::OneOf(_), JsonType::Number) => json.len(),
-        (Test::Equals(wanted), JsonType::String) => text(wanted),
-        (Test::OneOf(wanted), JsonType::String) => wanted.iter().map(text).sum(),
-        (Test::StartsWith(prefix), JsonType::String) => prefix.len(),
-        _ => 0,
-    }
+/// A test, made ready.
+#[derive(Clone, Debug)]
+pub(crate) enum CompiledTest {
+    Exists,
+    Truthy,
+    /// One of these strings, numbers and booleans.
+    OneOf {
+        texts: Vec<String>,
+        /// Bytes of all of them together.
+        text_bytes: usize,
+        numbers: Vec<Number>,
+        /// Whether `false` and `true` are among them.
+        booleans: [bool; 2],
+    },
+    StartsWith(String),
+    IsType(JsonType),
 }
 
-/// Whether a test holds for a value.
-fn holds(test: &Test, json: &[u8]) -> bool {
-    match test {
-        Test::Exists => JsonType::of(json) != JsonType::Null,
-        Test::Truthy => is_truthy(json),
-        Test::Equals(wanted) => is_one_of(json, slice::from_ref(wanted)),
-        Test::OneOf(wanted) => is_one_of(json, wanted),
-        Test::StartsWith(prefix) => {
-            inside(json).is_some_and(|inside| strip(inside, prefix).is_some())
+impl CompiledTest {
+    fn new(test: &Test) -> Self {
+        match test {
+            Test::Exists => Self::Exists,
+            Test::Truthy => Self::Truthy,
+            Test::Equals(wanted) => Self::one_of(slice::from_ref(wanted)),
+            Test::OneOf(wanted) => Self::one_of(wanted),
+            Test::StartsWith(prefix) => Self::StartsWith(prefix.clone()),
+            Test::IsType(wanted) => Self::IsType(*wanted),
         }
-        Test::IsType(wanted) => JsonType::of(json) == *wanted,
+    }
+
+    fn one_of(wanted: &[Value]) -> Self {
+        let texts: Vec<String> =
+            wanted.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        Self::OneOf {
+            text_bytes: texts.iter().map(String::len).sum(),
+            texts,
+            numbers: wanted.iter().filter_map(Value::as_number).cloned().collect(),
+            booleans: [false, true].map(|it| wanted.contains(&Value::Bool(it))),
+        }
+    }
+
+    /// The bytes that it may read of a value: of a string no more than it is compared with.
+    fn reads(&self, json: &[u8]) -> usize {
+        match (self, JsonType::of(json)) {
+            (Self::OneOf { text_bytes, .. }, JsonType::String) => *text_bytes,
+            (Self::Truthy, JsonType::Number | JsonType::Object | JsonType::Array)
+            | (Self::OneOf { .. }, JsonType::Number) => json.len(),
+            (Self::StartsWith(prefix), JsonType::String) => prefix.len(),
+            _ => 0,
+        }
+    }
+
+    /// Whether it holds for a value.
+    fn holds(&self, json: &[u8]) -> bool {
+        match self {
+            Self::Exists => JsonType::of(json) != JsonType::Null,
+            Self::Truthy => is_truthy(json),
+            Self::OneOf { texts, numbers, booleans, .. } => match JsonType::of(json) {
+                JsonType::String => inside(json)
+                    .is_some_and(|inside| texts.iter().any(|wanted| string::is(inside, wanted))),
+                JsonType::Number => serde_json::from_slice(json).is_ok_and(|found: Number| {
+                    numbers.iter().any(|wanted| is_number(&found, wanted))
+                }),
+                JsonType::Boolean => booleans[usize::from(json.first() == Some(&b't'))],
+                JsonType::Object | JsonType::Array | JsonType::Null => false,
+            },
+            Self::StartsWith(prefix) => {
+                inside(json).is_some_and(|inside| strip(inside, prefix).is_some())
+            }
+            Self::IsType(wanted) => JsonType::of(json) == *wanted,
+        }
     }
 }
 
@@ -139,21 +188,6 @@ pub(crate) fn is_truthy(json: &[u8]) -> bool {
             let inside = json.get(1..json.len().saturating_sub(1)).unwrap_or_default();
             inside.iter().any(|byte| !byte.is_ascii_whitespace())
         }
-    }
-}
-
-/// Whether a value is one of these strings, numbers and booleans.
-fn is_one_of(json: &[u8], wanted: &[Value]) -> bool {
-    match JsonType::of(json) {
-        JsonType::String => inside(json).is_some_and(|inside| {
-            let is = |wanted: &str| strip(inside, wanted).is_some_and(<[u8]>::is_empty);
-            wanted.iter().filter_map(Value::as_str).any(is)
-        }),
-        JsonType::Number => serde_json::from_slice(json).is_ok_and(|found: Number| {
-            wanted.iter().filter_map(Value::as_number).any(|wanted| is_number(&found, wanted))
-        }),
-        JsonType::Boolean => wanted.contains(&Value::Bool(json.first() == Some(&b't'))),
-        JsonType::Object | JsonType::Array | JsonType::Null => false,
     }
 }
 

@@ -25,11 +25,24 @@ pub(crate) enum Found<'e> {
     Text(&'e str),
 }
 
+/// The JSON of a value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Json<'e> {
+    pub(crate) bytes: &'e [u8],
+    /// Whether it may be a string with escapes.
+    pub(crate) may_escape: bool,
+}
+
 /// Where the values of an event are to be found.
 pub(crate) trait Lookup {
     /// The JSON of the value at the reference that was registered under this number: valid, without white space around it,
     /// strings in their quotes and possibly with escapes. None where there is no value.
     fn value(&self, index: usize) -> Option<&str>;
+
+    /// The same, for who asks whether there are escapes.
+    fn json(&self, index: usize) -> Option<Json<'_>> {
+        self.value(index).map(|json| Json { bytes: json.as_bytes(), may_escape: true })
+    }
 
     /// The same for expressions, which see events as they are: an empty string is a value like any other, whatever the plan says.
     fn found(&self, index: usize) -> Option<Found<'_>> {

@@ -7,7 +7,7 @@ mod lookup;
 mod tests;
 
 pub(crate) use condition::{CompiledCondition, is_truthy};
-pub(crate) use lookup::{Found, Lookup};
+pub(crate) use lookup::{Found, Json, Lookup};
 
 use super::conversion::Chain;
 use super::conversion::MAX_TEXT_BYTES;
@@ -248,27 +248,28 @@ fn template(
     let mut bytes = 0;
     out.push(b'"');
     for part in parts {
-        let json = match part {
-            CompiledPart::Text(inside, _) => Some(inside.as_slice()),
-            CompiledPart::Value(index) => event.value(*index).map(str::as_bytes),
-        };
-        let Some(json) = json else { return Ok(Evaluated::Absent) };
-        fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
-        bytes += match (part, JsonType::of(json)) {
-            (CompiledPart::Text(_, bytes), _) => {
-                out.extend_from_slice(json);
-                *bytes
+        bytes += match part {
+            CompiledPart::Text(inside, length) => {
+                fuel::spend(fuel, fuel::VALUE.of(inside.len()))?;
+                out.extend_from_slice(inside);
+                *length
             }
-            (_, JsonType::Number | JsonType::Boolean) => {
-                out.extend_from_slice(json);
-                json.len()
-            }
-            (_, JsonType::String) => match push_text(out, json) {
-                Some(bytes) => bytes,
-                None => return Ok(Evaluated::Failed),
-            },
-            (_, JsonType::Null | JsonType::Array | JsonType::Object) => {
-                return Ok(Evaluated::Absent);
+            CompiledPart::Value(index) => {
+                let Some(json) = event.json(*index) else { return Ok(Evaluated::Absent) };
+                fuel::spend(fuel, fuel::VALUE.of(json.bytes.len()))?;
+                match JsonType::of(json.bytes) {
+                    JsonType::Number | JsonType::Boolean => {
+                        out.extend_from_slice(json.bytes);
+                        json.bytes.len()
+                    }
+                    JsonType::String => match push_text(out, json) {
+                        Some(length) => length,
+                        None => return Ok(Evaluated::Failed),
+                    },
+                    JsonType::Null | JsonType::Array | JsonType::Object => {
+                        return Ok(Evaluated::Absent);
+                    }
+                }
             }
         };
         if bytes > MAX_TEXT_BYTES {
@@ -280,9 +281,9 @@ fn template(
 }
 
 /// Appends what is in a string, in canonical form; gives the bytes of its text.
-fn push_text(out: &mut Vec<u8>, json: &[u8]) -> Option<usize> {
-    let inside = string::inside(json)?;
-    if memchr::memchr(b'\\', inside).is_none() {
+fn push_text(out: &mut Vec<u8>, json: Json<'_>) -> Option<usize> {
+    let inside = string::inside(json.bytes)?;
+    if !json.may_escape || memchr::memchr(b'\\', inside).is_none() {
         // What isn't escaped in valid JSON needn't be.
         out.extend_from_slice(inside);
         return Some(inside.len());
