@@ -64,8 +64,8 @@ pub(super) struct BlockParts {
     row_fuel: Vec<u64>,
     /// What expressions have found out about the event.
     memory: RefCell<Memory>,
-    /// What is being gone over, the outer one first.
-    levels: [IterationLevel; DEPTH],
+    /// What is being gone over, the outer one first; none before there is an iteration.
+    levels: Vec<IterationLevel>,
 }
 
 /// An element that is being read.
@@ -215,7 +215,11 @@ impl<'a> Fill<'a> {
                 }
             }
         }
+        if declared.tables.is_empty() {
+            return Ok(());
+        }
         let mut levels = std::mem::take(&mut self.parts.levels);
+        levels.resize_with(DEPTH, IterationLevel::default);
         let mut outer =
             declared.tables.iter().enumerate().filter(|(_, table)| table.within.is_none());
         let filled = outer.try_for_each(|(table, _)| self.table(table, &bindings, 1, &mut levels));

@@ -58,27 +58,18 @@ impl<'t> Decimal<'t> {
         }
         let wanted = self.magnitude.saturating_add(places).max(0);
         let wanted = usize::try_from(wanted).ok().filter(|wanted| *wanted <= 38)?;
-        let mut digits = self.whole.iter().chain(self.fraction).skip(self.leading);
-        // Most numbers have fewer digits than fill 64 bits.
-        let mut high: u64 = 0;
-        let mut taken = 0;
-        while taken < wanted.min(WORD_DIGITS)
-            && let Some(digit) = digits.next()
-        {
-            high = high * 10 + u64::from(digit - b'0');
-            taken += 1;
-        }
-        let mut value = i128::from(high);
-        while taken < wanted
-            && let Some(digit) = digits.next()
-        {
-            value = value * 10 + i128::from(digit - b'0');
-            taken += 1;
-        }
+        // From the first digit on that isn't zero.
+        let whole = self.whole.get(self.leading..).unwrap_or_default();
+        let fraction = self.leading.saturating_sub(self.whole.len());
+        let fraction = self.fraction.get(fraction..).unwrap_or_default();
+        let (whole, whole_cut) = whole.split_at(wanted.min(whole.len()));
+        let (fraction, fraction_cut) =
+            fraction.split_at((wanted - whole.len()).min(fraction.len()));
+        let value = followed_by(followed_by(0, whole), fraction);
         // No more than 38 digits altogether.
-        value *= 10_i128.pow((wanted - taken) as u32);
-        let is_integer =
-            digits.all(|digit| *digit == b'0') && self.magnitude.saturating_add(places) >= 0;
+        let value = value * 10_i128.pow((wanted - whole.len() - fraction.len()) as u32);
+        let is_integer = whole_cut.iter().chain(fraction_cut).all(|digit| *digit == b'0')
+            && self.magnitude.saturating_add(places) >= 0;
         Some((if self.negative { -value } else { value }, is_integer))
     }
 
@@ -114,24 +105,43 @@ fn power(text: &[u8]) -> Option<i64> {
     Some(if negative { -power } else { power })
 }
 
+/// A number with digits behind its own, of which there are no more than 38 altogether.
+fn followed_by(value: i128, digits: &[u8]) -> i128 {
+    digits.chunks(WORD_DIGITS).fold(value, |value, digits| {
+        let word = digits.iter().fold(0_u64, |word, digit| word * 10 + u64::from(digit - b'0'));
+        // Most numbers have fewer digits than fill 64 bits.
+        let before = if value == 0 { 0 } else { value * 10_i128.pow(digits.len() as u32) };
+        before + i128::from(word)
+    })
+}
+
+/// Whether a text is an integer of 64 bits, in the digits that it is printed in; not of the least one.
+pub(in crate::plan::expr) fn is_printed_int64(text: &str) -> bool {
+    const LARGEST: &[u8] = b"9223372036854775807";
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    match digits {
+        [b'0'] => digits.len() == text.len(),
+        [b'1'..=b'9', rest @ ..] => {
+            digits.len() <= LARGEST.len()
+                && rest.iter().all(u8::is_ascii_digit)
+                && (digits.len() < LARGEST.len() || digits <= LARGEST)
+        }
+        _ => false,
+    }
+}
+
 pub(super) fn to_int64(data: Data<'_>) -> Option<Data<'_>> {
     let text = match data {
+        Data::Number(text) | Data::String(text) if is_printed_int64(&text) => {
+            return Some(Data::Number(text));
+        }
         Data::Number(number) => number,
         // `parse` would take a plus sign.
         Data::String(text) if is_digits(text.strip_prefix('-').unwrap_or(&text)) => text,
         _ => return None,
     };
     let value = Decimal::read(&text)?.to_int64()?;
-    if is_canonical(&text) {
-        return Some(Data::Number(text));
-    }
     Some(Data::Number(Cow::Owned(value.to_string())))
-}
-
-/// Whether the digits of an integer are those that it is printed in.
-fn is_canonical(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    is_digits(digits) && (!digits.starts_with('0') || text == "0")
 }
 
 pub(super) fn to_double(data: Data<'_>) -> Option<Data<'_>> {

@@ -32,20 +32,28 @@ pub(super) fn trim(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
     part(text, start..end)
 }
 
-/// The part with that index among those that reading from the left finds.
+/// The part with that index among those that reading from the left finds. The separator isn't empty.
 pub(super) fn split<'t>(text: Cow<'t, str>, separator: &str, index: i32) -> Option<Cow<'t, str>> {
-    let wanted = match usize::try_from(index) {
+    let behind = |from: usize| Some(find_from(&text, separator, from)? + separator.len());
+    let before = match usize::try_from(index) {
         Ok(from_left) => from_left,
         Err(_) => {
-            let parts = text.matches(separator).count() + 1;
-            parts.checked_sub(index.unsigned_abs() as usize)?
+            let separators = std::iter::successors(behind(0), |from| behind(*from)).count();
+            (separators + 1).checked_sub(index.unsigned_abs() as usize)?
         }
     };
-    let mut separators = text.match_indices(separator);
-    let start = match wanted.checked_sub(1) {
-        None => 0,
-        Some(before) => separators.nth(before).map(|(at, found)| at + found.len())?,
-    };
-    let end = separators.next().map_or(text.len(), |(at, _)| at);
+    let start = (0..before).try_fold(0, |from, _| behind(from))?;
+    let end = find_from(&text, separator, start).unwrap_or(text.len());
     part(text, start..end)
+}
+
+/// Where a text is found in another one, from an offset on.
+pub(in crate::plan::expr) fn find_from(text: &str, sought: &str, from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    let found = match sought.as_bytes() {
+        // Most separators are one byte, for which a searcher needn't be made.
+        [byte] => memchr::memchr(*byte, rest.as_bytes()),
+        _ => rest.find(sought),
+    };
+    found.map(|at| from + at)
 }

@@ -12,7 +12,7 @@ use super::super::tree::Operation;
 use super::super::value::{Part, Val};
 use super::Arguments;
 use crate::plan::expr::conversion::{
-    Data, MAX_TEXT_BYTES, StepOutcome, from_nanoseconds, nanoseconds,
+    Data, MAX_TEXT_BYTES, StepOutcome, from_nanoseconds, is_printed_int64, nanoseconds,
 };
 use crate::plan::expr::{Conversion, JsonType, Lookup, fuel};
 
@@ -148,17 +148,10 @@ fn convert<'v, L: Lookup>(
     machine.made_json(&json)
 }
 
-/// The digits of an integer of fewer than 19 of them, as JSON has it: what most integers are, and what stays as it is.
+/// The digits of an integer of 64 bits: what most numbers are, and what stays as it is.
 fn integer_digits<L: Lookup>(machine: &Machine<'_, '_, L>, value: Val) -> Option<Part> {
     let (Val::Text(part) | Val::Digits(part)) = value else { return None };
-    let written = machine.written(part).as_bytes();
-    let digits = written.strip_prefix(b"-").unwrap_or(written);
-    let is_integer = match digits {
-        [b'0'] => digits.len() == written.len(),
-        [b'1'..=b'9', rest @ ..] => rest.len() < 18 && rest.iter().all(u8::is_ascii_digit),
-        _ => false,
-    };
-    is_integer.then_some(part)
+    is_printed_int64(machine.written(part)).then_some(part)
 }
 
 /// The value that a text is as JSON.

@@ -5,6 +5,7 @@ use super::super::machine::{ITEM, Machine, Outcome};
 use super::super::value::{Part, Val};
 use super::Arguments;
 use crate::plan::expr::Lookup;
+use crate::plan::expr::conversion::find_from;
 use crate::plan::expr::fuel;
 
 pub(super) fn apply<L: Lookup>(
@@ -156,25 +157,26 @@ fn split<L: Lookup>(
     let base = machine.base();
     let mut at = 0;
     for count in 0.. {
-        let rest = machine.written(part).get(at..).unwrap_or_default();
+        let text = machine.written(part);
         let (end, next) = if count == most {
-            (rest.len(), None)
+            (text.len(), None)
         } else if separator.len() == 0 {
-            let first = rest.chars().next().map_or(0, char::len_utf8);
-            (first, (first < rest.len()).then_some(first))
+            let first = text.get(at..).and_then(|rest| rest.chars().next());
+            let end = at + first.map_or(0, char::len_utf8);
+            (end, (end < text.len()).then_some(end))
         } else {
-            match rest.find(machine.written(separator)) {
+            match find_from(text, machine.written(separator), at) {
                 Some(found) => (found, Some(found + separator.len())),
-                None => (rest.len(), None),
+                None => (text.len(), None),
             }
         };
-        if separator.len() == 0 && end == 0 {
+        if separator.len() == 0 && end == at {
             break;
         }
         machine.make(ITEM)?;
-        machine.push(Val::Text(part.part(at, at + end)));
+        machine.push(Val::Text(part.part(at, end)));
         match next {
-            Some(next) => at += next,
+            Some(next) => at = next,
             None => break,
         }
     }
