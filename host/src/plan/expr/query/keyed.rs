@@ -219,10 +219,10 @@ impl KeyTables {
 
     /// The table of a list, where it was gone over for that key.
     pub(super) fn known(&self, list: StableList, key: &WantedKey) -> Option<KeyTablePlace> {
-        let mut tables = self.tables.iter().take(self.used);
         let is_same =
             |table: &KeyTable| table.list == Some(list) && table.key.as_ref() == Some(key);
-        tables.position(is_same).map(KeyTablePlace)
+        // The list that was gone over last is the likeliest.
+        self.tables.get(..self.used)?.iter().rposition(is_same).map(KeyTablePlace)
     }
 
     /// An empty table for a list that is to be gone over; it counts when that has [ended](Self::end_list).

@@ -195,23 +195,28 @@ fn short(text: &str) -> Option<Decimal> {
         [b'-', digits @ ..] => (true, digits),
         digits => (false, digits),
     };
-    let (mut value, mut scale) = (0_i64, None);
-    for byte in digits {
-        match (byte, scale) {
-            (b'0'..=b'9', _) => {
-                value = value.checked_mul(10)?.checked_add(i64::from(byte - b'0'))?;
-                scale = scale.map(|places| places + 1);
-            }
-            (b'.', None) => scale = Some(0),
+    // So many digits fit into 64 bits without a sign.
+    const MAX_DIGITS: usize = 19;
+    let mut point = None;
+    let mut value = 0_u64;
+    for (at, byte) in digits.iter().take(MAX_DIGITS + 1).enumerate() {
+        match byte {
+            b'0'..=b'9' => value = value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0')),
+            b'.' if point.is_none() => point = Some(at),
             _ => return None,
         }
     }
-    let mut scale = scale.unwrap_or_default();
+    if digits.len() > MAX_DIGITS + usize::from(point.is_some()) {
+        return None;
+    }
+    let mut value = i64::try_from(value).ok()?;
+    // Far fewer than 32 bits hold.
+    let mut scale = point.map_or(0, |point| (digits.len() - point - 1) as u32);
     while scale > 0 && value % 10 == 0 {
         value /= 10;
         scale -= 1;
     }
-    let is_held = digits.first().is_some_and(u8::is_ascii_digit) && i64::from(scale) <= MAX_SCALE;
+    let is_held = digits.first().is_some_and(u8::is_ascii_digit);
     is_held.then(|| Decimal::new(if negative { -value } else { value }, scale))
 }
 

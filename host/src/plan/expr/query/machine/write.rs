@@ -2,7 +2,7 @@
 
 use super::super::error::FailureKind;
 use super::super::number::Number;
-use super::super::value::Val;
+use super::super::value::{LITERALS, MADE, Val};
 use super::{Machine, Outcome};
 use crate::json::string;
 use crate::plan::expr::Lookup;
@@ -34,6 +34,14 @@ impl<L: Lookup> Machine<'_, '_, L> {
             Val::Number(_) => {
                 let json = self.number_of(value).map(Number::to_json).unwrap_or_default();
                 out.extend_from_slice(json.as_bytes());
+            }
+            // What is in an event without escapes needs none.
+            Val::Text(part) if part.document != MADE && part.document != LITERALS => {
+                let text = self.written(part).as_bytes();
+                out.reserve(text.len() + 2);
+                out.push(b'"');
+                out.extend_from_slice(text);
+                out.push(b'"');
             }
             Val::Text(_) | Val::Escaped(_) => {
                 string::push_string(out, &self.text(value).unwrap_or_default());
