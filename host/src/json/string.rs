@@ -108,7 +108,9 @@ pub(crate) fn strip<'j>(mut inside: &'j [u8], text: &str) -> Option<&'j [u8]> {
 pub(crate) fn is(inside: &[u8], text: &str) -> bool {
     // Every escape is longer than what it stands for, and none begins with anything else than a backslash.
     match (inside.first(), text.as_bytes().first()) {
-        _ if inside.len() <= text.len() => *inside == *text.as_bytes(),
+        _ if inside.len() <= text.len() => {
+            *inside == *text.as_bytes() && memchr::memchr(b'\\', inside).is_none()
+        }
         (Some(found), Some(wanted)) if found != wanted && *found != b'\\' => false,
         _ => strip(inside, text).is_some_and(<[u8]>::is_empty),
     }
@@ -207,6 +209,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_an_escape_is_written_as_is_not_what_it_stands_for() {
+        for (inside, stands_for) in
+            [(r"\n", "\n"), (r"\\", r"\"), (r"\\n", r"\n"), (r"a\u0062", "ab")]
+        {
+            assert!(is(inside.as_bytes(), stands_for), "{inside}");
+            assert!(!is(inside.as_bytes(), inside), "{inside}");
+        }
+    }
+
     /// The inside of a string in which any character may be escaped in any way.
     fn escaped() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
@@ -245,7 +257,8 @@ mod tests {
             prop_assert!(strip(content, &other).is_none());
             prop_assert_eq!(strip(content, &text), Some(&b""[..]));
             prop_assert!(is(content, &text));
-            for other in [prefix, other] {
+            let written = std::str::from_utf8(content).unwrap().to_owned();
+            for other in [prefix, other, written] {
                 prop_assert_eq!(is(content, &other), other == text);
             }
         }
