@@ -217,17 +217,16 @@ pub fn load<G: ModuleGate>(
     load_held(path, None, expect, gate)
 }
 
-/// The same of a bundle of a directory that was looked over: it is held already, or the directory is as a whole.
+/// The same of a bundle that was looked at: it is held already, or, where many are, the directory that it is in.
 pub(crate) fn load_held<G: ModuleGate>(
     path: &Path,
     known: Option<&Arc<Hold>>,
     expect: &Expect<'_>,
     gate: &G,
 ) -> Result<Loaded<G::Module>, BundleLoadError> {
-    let opened = match known {
-        Some(known) if !known.is_held() => open_dir(path).map(|dir| (dir, Arc::clone(known))),
-        known => open_held(known, Hold::take, || open_dir(path)),
-    };
+    let is_unheld = known.is_some_and(|known| !known.is_held());
+    let take = if is_unheld { Hold::take_if_few } else { Hold::take };
+    let opened = open_held(known, take, || open_dir(path));
     traced(path, opened.and_then(|(dir, hold)| load_from(&dir, hold, path, expect, gate)))
 }
 

@@ -18,7 +18,7 @@ codes! { Stage::Bundle;
         "The bundle could not be written. What was there before is untouched and nothing half-written is left.",
         "Check that the directory named in the message exists, can be written and has room.";
     BUNDLES_IN_USE = "bundles_in_use":
-        "Versions were to be removed while somebody holds the whole directory of bundles: who looks it over to find out what is served, or who may open too few files to hold each bundle by itself.",
+        "Versions were to be removed while somebody holds the whole directory of bundles: who looks it over to find out what is served, or who serves so many bundles that it may not open enough files to hold each by itself: a third of them at most.",
         "Try again; where that doesn't help, raise the limit of open files for whatever serves the directory.";
     DIGEST_MISMATCH = "digest_mismatch":
         "A file of the bundle is missing, is not a plain file, or is not the one whose digest the manifest holds; or something lies in the bundle's directory that the manifest has no digest of, or the manifest is written in another form than manifests are. It was damaged or edited after the bundle was made.",

@@ -92,8 +92,8 @@ use turns::Lane;
 /// # What it takes of the system
 /// Two open files a bundle: its directory, which holds it, and once it has served an event the image of its memory. Where a third of the open files
 /// that the process may have are taken for the first, the directory of a tenant is held as a whole, so that nothing is
-/// [removed](crate::Store::collect) from it meanwhile. Where there are none for the second, events are rejected as
-/// [`host_failed`](crate::diagnostics::codes::HOST_FAILED).
+/// [removed](crate::Store::collect) from it meanwhile. What can't be opened for want of files can't be loaded, and its version is set aside; where there are none for the second alone, events are
+/// rejected as [`host_failed`](crate::diagnostics::codes::HOST_FAILED).
 ///
 /// # Its end
 /// When it is dropped, events that wait are refused, and those that have begun end by themselves.

@@ -32,8 +32,11 @@ pub(super) fn trim(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
     part(text, start..end)
 }
 
-/// The part with that index among those that reading from the left finds. The separator isn't empty.
+/// The part with that index among those that reading from the left finds. An empty separator, which no plan has, separates nothing.
 pub(super) fn split<'t>(text: Cow<'t, str>, separator: &str, index: i32) -> Option<Cow<'t, str>> {
+    if separator.is_empty() {
+        return None;
+    }
     let behind = |from: usize| Some(find_from(&text, separator, from)? + separator.len());
     let before = match usize::try_from(index) {
         Ok(from_left) => from_left,
