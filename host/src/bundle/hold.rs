@@ -18,9 +18,9 @@ use super::error::BundleLoadError;
 /// How often a bundle is opened that is exchanged for another one each time.
 const TRIES: usize = 8;
 
-/// Of the open files that this process may have, the part that bundles of whole directories are held by: one in so many. Each of them takes another
-/// one once it has served an event, and others are needed for what else there is.
-const PART: u64 = 3;
+/// One in so many of the open files that this process may have holds a bundle of a directory, at most. A bundle that has served an event has another
+/// file open, and the rest is for everything else.
+const SHARE: u64 = 3;
 
 /// How many bundles this process holds.
 static HELD: AtomicU64 = AtomicU64::new(0);
@@ -44,9 +44,9 @@ impl Hold {
         Self { dir }
     }
 
-    /// The same for one of a directory that can be held as a whole as well: that holds nothing where many are held already.
+    /// The same, but for nothing where this process holds many already: the caller holds the directory that it lies in as a whole.
     pub(super) fn take_if_few(dir: &Dir) -> Self {
-        let most = getrlimit(Resource::Nofile).current.map_or(u64::MAX, |files| files / PART);
+        let most = getrlimit(Resource::Nofile).current.map_or(u64::MAX, |files| files / SHARE);
         let is_one_of_few = HELD.load(Ordering::Relaxed) < most;
         if is_one_of_few { Self::take(dir) } else { Self { dir: None } }
     }

@@ -259,7 +259,7 @@ fn is_key(text: &[u8], node: TapeNode, name: &WantedKey) -> bool {
 #[cold]
 fn is_escaped_key(text: &[u8], at: usize, name: &str) -> bool {
     let content = scan::string(text, at).ok().and_then(|(behind, _)| text.get(at..behind - 1));
-    content.and_then(|content| string::strip(content, name)).is_some_and(<[u8]>::is_empty)
+    content.is_some_and(|content| string::is(content, name))
 }
 
 /// A text with the tape of what is gone over in it.

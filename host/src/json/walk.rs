@@ -15,11 +15,7 @@ pub(crate) struct Key<'t> {
 impl<'t> Key<'t> {
     /// Whether it is this name, however it is escaped.
     pub(crate) fn is(self, name: &str) -> bool {
-        if self.escaped {
-            string::strip(self.content, name).is_some_and(<[u8]>::is_empty)
-        } else {
-            self.content == name.as_bytes()
-        }
+        if self.escaped { string::is(self.content, name) } else { self.content == name.as_bytes() }
     }
 
     /// Its characters.

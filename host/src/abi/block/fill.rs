@@ -33,6 +33,12 @@ pub(super) struct Record {
 }
 
 impl Record {
+    /// No text, and why.
+    #[inline]
+    fn without_text(kind: SlotKind) -> Self {
+        Self { kind, ..Self::default() }
+    }
+
     /// The same text where all texts lie `bytes` bytes further.
     #[inline]
     pub(super) fn behind(self, bytes: u32) -> Self {
@@ -126,6 +132,14 @@ struct Computed {
     holds: bool,
     /// Whether a conversion failed.
     failed: bool,
+}
+
+impl From<Record> for Computed {
+    /// What is no test, and hasn't failed.
+    #[inline]
+    fn from(record: Record) -> Self {
+        Self { record, ..Self::default() }
+    }
 }
 
 /// That the work on an event has ended early. Why is kept aside, so that what is handed on fits into registers.
@@ -411,7 +425,7 @@ impl<'a> Fill<'a> {
         let declared = self.declared;
         let Some(input) = declared.prepared.get(index) else { return Ok(Record::default()) };
         if let (InputSource::Value(place), ValueScope::Row) = (&input.source, input.scope) {
-            // It is no test, and nothing about it can fail: nothing has to be noted.
+            // It is no test and can't fail, so that nothing has to be noted of it.
             let is_asked_for = input.only_if.is_none_or(|guard| self.holds(guard));
             return if is_asked_for {
                 self.copied(*place, bindings)
@@ -464,15 +478,11 @@ impl<'a> Fill<'a> {
         bindings: &Bindings<'_>,
     ) -> Filled<Computed> {
         match &input.source {
-            InputSource::Value(place) => {
-                let record = self.copied(*place, bindings)?;
-                Ok(Computed { record, ..Computed::default() })
-            }
+            InputSource::Value(place) => Ok(self.copied(*place, bindings)?.into()),
             InputSource::Truthy(place) => {
                 let slot = bindings.slot(*place);
                 if !slot.kind.is_there() {
-                    let record = Record { kind: slot.kind, ..Record::default() };
-                    return Ok(Computed { record, ..Computed::default() });
+                    return Ok(Record::without_text(slot.kind).into());
                 }
                 let text = bindings.bytes(*place, slot);
                 let before = self.fuel;
@@ -517,10 +527,7 @@ impl<'a> Fill<'a> {
         match evaluated.map_err(|spent| self.out_of_fuel(FuelUse::Input(index), spent))? {
             Evaluated::Absent => Ok(Computed::default()),
             Evaluated::Failed => Ok(Computed { failed: true, ..Computed::default() }),
-            Evaluated::Value(json_type) => {
-                let record = self.record(json_type.into(), start)?;
-                Ok(Computed { record, ..Computed::default() })
-            }
+            Evaluated::Value(json_type) => Ok(self.record(json_type.into(), start)?.into()),
         }
     }
 
@@ -529,7 +536,7 @@ impl<'a> Fill<'a> {
     fn copied(&mut self, place: ValuePlace, bindings: &Bindings<'_>) -> Filled<Record> {
         let slot = bindings.slot(place);
         if !slot.kind.is_there() {
-            return Ok(Record { kind: slot.kind, ..Record::default() });
+            return Ok(Record::without_text(slot.kind));
         }
         let start = self.parts.texts.len();
         push_json(&mut self.parts.texts, slot, bindings.bytes(place, slot));

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 pub(crate) use chain::{Chain, Converted, MAX_TEXT_BYTES};
 pub(crate) use data::{Data, StepOutcome};
 pub use error::ConversionError;
-pub(in crate::plan::expr) use number::is_printed_int64;
+pub(in crate::plan::expr) use number::{WORD_DIGITS, is_printed_int64};
 pub(crate) use pattern::PatternBudget;
 pub use pattern::{Group, Pattern};
 pub(in crate::plan::expr) use text::find_from;

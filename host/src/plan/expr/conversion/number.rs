@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::data::Data;
 
-/// So many digits fit into 64 bits.
-const WORD_DIGITS: usize = 19;
+/// So many digits fit into 64 bits without a sign.
+pub(in crate::plan::expr) const WORD_DIGITS: usize = 19;
 
 /// A number in decimal notation, exactly: its digits and where the point is.
 pub(super) struct Decimal<'t> {

@@ -142,15 +142,8 @@ impl CompiledTest {
             Self::Exists => JsonType::of(json) != JsonType::Null,
             Self::Truthy => is_truthy(json),
             Self::OneOf { texts, numbers, booleans, .. } => match JsonType::of(json) {
-                JsonType::String => {
-                    let Some(inside) = inside(json) else { return false };
-                    for wanted in texts {
-                        if string::is(inside, wanted) {
-                            return true;
-                        }
-                    }
-                    false
-                }
+                JsonType::String => inside(json)
+                    .is_some_and(|inside| texts.iter().any(|wanted| string::is(inside, wanted))),
                 JsonType::Number => serde_json::from_slice(json).is_ok_and(|found: Number| {
                     numbers.iter().any(|wanted| is_number(&found, wanted))
                 }),

@@ -39,7 +39,7 @@ pub(crate) trait Lookup {
     /// strings in their quotes and possibly with escapes. None where there is no value.
     fn value(&self, index: usize) -> Option<&str>;
 
-    /// The same, for who asks whether there are escapes.
+    /// The same, and whether it may have escapes.
     fn json(&self, index: usize) -> Option<Json<'_>> {
         self.value(index).map(|json| Json { bytes: json.as_bytes(), may_escape: true })
     }

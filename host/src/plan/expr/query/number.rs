@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use rust_decimal::Decimal;
 
 use super::tree::Operation;
+use crate::plan::expr::conversion::WORD_DIGITS;
 
 /// A number. What a decimal holds is one, so that equal numbers are equal as they stand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -195,18 +196,16 @@ fn short(text: &str) -> Option<Decimal> {
         [b'-', digits @ ..] => (true, digits),
         digits => (false, digits),
     };
-    // So many digits fit into 64 bits without a sign.
-    const MAX_DIGITS: usize = 19;
     let mut point = None;
     let mut value = 0_u64;
-    for (at, byte) in digits.iter().take(MAX_DIGITS + 1).enumerate() {
+    for (at, byte) in digits.iter().take(WORD_DIGITS + 1).enumerate() {
         match byte {
             b'0'..=b'9' => value = value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0')),
             b'.' if point.is_none() => point = Some(at),
             _ => return None,
         }
     }
-    if digits.len() > MAX_DIGITS + usize::from(point.is_some()) {
+    if digits.len() > WORD_DIGITS + usize::from(point.is_some()) {
         return None;
     }
     let mut value = i64::try_from(value).ok()?;
