@@ -294,8 +294,8 @@ impl<'a> Doc<'a> {
 /// The values that an array or object of a tape holds, one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inside {
-    next: TapeIndex,
-    end: TapeIndex,
+    pub(crate) next: TapeIndex,
+    pub(crate) end: TapeIndex,
 }
 
 impl Inside {

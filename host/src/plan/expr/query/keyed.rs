@@ -277,7 +277,7 @@ mod tests {
         for n in 0..3 * LISTS {
             let place = tables.begin_list(&key);
             assert!(tables.known(list(n), &key).is_none());
-            tables.push(place, KeyEntry { text: Val::Null, element: Val::Small(7) });
+            tables.push(place, KeyEntry { text: Val::NULL, element: Val::small(7) });
             assert_eq!(tables.entries(place).len(), 1);
             tables.end_list(place, list(n));
         }

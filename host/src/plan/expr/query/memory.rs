@@ -5,7 +5,7 @@ use super::error::Failure;
 use super::keyed::KeyTables;
 use super::number::Number;
 use super::shared::SharedPart;
-use super::value::{LITERALS, MADE, Part, Run, Val};
+use super::value::{Form, LITERALS, MADE, Part, Run, Val};
 use crate::json::tape::{Doc, Tape, TapeIndex};
 use crate::json::{scan, string};
 
@@ -77,24 +77,24 @@ impl Arena {
     /// A value that has no place in the literals of an expression itself.
     #[inline]
     fn localized(&mut self, value: Val, literals: Doc<'_>) -> Val {
-        match value {
-            Val::Text(Part { document: LITERALS, .. })
-            | Val::Digits(Part { document: LITERALS, .. })
-            | Val::Taped { document: LITERALS, .. } => self.copied(value, literals),
-            value => value,
+        match value.form() {
+            Form::Text(Part { document: LITERALS, .. })
+            | Form::Digits(Part { document: LITERALS, .. })
+            | Form::Taped { document: LITERALS, .. } => self.copied(value, literals),
+            _ => value,
         }
     }
 
     /// A value of the literals of an expression, by itself.
     fn copied(&mut self, value: Val, literals: Doc<'_>) -> Val {
-        match value {
-            Val::Text(part) => Val::Text(self.push_text(literals.part(part.start, part.end))),
-            Val::Digits(part) => Val::Digits(self.push_text(literals.part(part.start, part.end))),
-            Val::Taped { index, .. } => {
+        match value.form() {
+            Form::Text(part) => Val::text(self.push_text(literals.part(part.start, part.end))),
+            Form::Digits(part) => Val::digits(self.push_text(literals.part(part.start, part.end))),
+            Form::Taped { index, .. } => {
                 let (start, end) = literals.tape.range(index);
                 self.push_json(literals.part(start, end))
             }
-            value => value,
+            _ => value,
         }
     }
 
@@ -149,11 +149,11 @@ impl Arena {
     /// A number.
     pub(super) fn push_number(&mut self, number: Number) -> Val {
         if let Some(small) = number.to_integer().and_then(|integer| i32::try_from(integer).ok()) {
-            return Val::Small(small);
+            return Val::small(small);
         }
         self.numbers.push(number);
         // Far fewer may be made.
-        Val::Number(self.numbers.len() as u32 - 1)
+        Val::number(self.numbers.len() as u32 - 1)
     }
 
     pub(super) fn number(&self, index: u32) -> Option<Number> {
@@ -200,8 +200,8 @@ impl Arena {
         let index = self.tape.next_index();
         let is_object = scan::byte(self.text.as_bytes(), part.start as usize) == b'{';
         match self.tape.read(self.text.as_bytes(), part.start as usize, 0) {
-            Ok(_) => Val::Taped { document: MADE, index, is_object },
-            Err(_) => Val::Null,
+            Ok(_) => Val::taped(MADE, index, is_object),
+            Err(_) => Val::NULL,
         }
     }
 
@@ -210,7 +210,7 @@ impl Arena {
         let start = self.values.len();
         self.values.extend_from_slice(self.stack.get(base..).unwrap_or_default());
         self.stack.truncate(base);
-        Val::List(Run { start: start as u32, count: (self.values.len() - start) as u32 })
+        Val::list(Run { start: start as u32, count: (self.values.len() - start) as u32 })
     }
 
     /// Whether a list is there until the end of the event.

@@ -328,7 +328,7 @@ impl CompiledQuery {
         let evaluate = |memory: &mut Memory| {
             let mut machine = Machine::new(&self.program, &self.inputs, event, fuel, memory);
             // An expression that reads the current value has an input in its place.
-            let outcome = machine.eval(&self.program.op, Val::Null);
+            let outcome = machine.eval(&self.program.op, Val::NULL);
             let outcome = outcome.and_then(|value| then(&mut machine, value));
             outcome.map_err(|halt| machine.stop(halt))
         };

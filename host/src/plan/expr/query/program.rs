@@ -132,7 +132,7 @@ impl Literals {
 
     /// A string.
     pub(super) fn text(&mut self, text: &str) -> Val {
-        Val::Text(self.part(text))
+        Val::text(self.part(text))
     }
 
     fn part(&mut self, text: &str) -> Part {
@@ -145,16 +145,16 @@ impl Literals {
     /// Valid JSON without white space around it.
     pub(super) fn json(&mut self, json: &str) -> Val {
         match JsonType::of(json.as_bytes()) {
-            JsonType::Null => Val::Null,
-            JsonType::Boolean => Val::Boolean(json == "true"),
+            JsonType::Null => Val::NULL,
+            JsonType::Boolean => Val::boolean(json == "true"),
             JsonType::Number => match json.parse::<i32>() {
                 // One that is written otherwise stays as it is written.
-                Ok(small) if small.to_string() == json => Val::Small(small),
-                _ => Val::Digits(self.part(json)),
+                Ok(small) if small.to_string() == json => Val::small(small),
+                _ => Val::digits(self.part(json)),
             },
             JsonType::String => match serde_json::from_str::<String>(json) {
                 Ok(text) => self.text(&text),
-                Err(_) => Val::Null,
+                Err(_) => Val::NULL,
             },
             JsonType::Array | JsonType::Object => {
                 let (start, index) = (self.text.len(), self.tape.next_index());
@@ -162,8 +162,8 @@ impl Literals {
                 let is_object = json.starts_with('{');
                 // It was read as JSON before.
                 match self.tape.read(self.text.as_bytes(), start, 0) {
-                    Ok(_) => Val::Taped { document: LITERALS, index, is_object },
-                    Err(_) => Val::Null,
+                    Ok(_) => Val::taped(LITERALS, index, is_object),
+                    Err(_) => Val::NULL,
                 }
             }
         }

@@ -169,14 +169,14 @@ impl Op {
             Self::Current if outside => return false,
             Self::Input(number) => each(std::mem::take(number)),
             Self::Arithmetic(.., at) | Self::Negate(_, at) | Self::Plus(_, at) => *at = 0,
-            Self::Literal(_, place) => *place = Val::Null,
+            Self::Literal(_, place) => *place = Val::NULL,
             Self::Object(members) => {
-                members.iter_mut().for_each(|((_, place), _)| *place = Val::Null)
+                members.iter_mut().for_each(|((_, place), _)| *place = Val::NULL)
             }
             Self::Call(call) => {
                 call.at = 0;
                 if let Extra::Table(table) = &mut call.extra {
-                    table.values_mut().for_each(|(_, place)| *place = Val::Null);
+                    table.values_mut().for_each(|(_, place)| *place = Val::NULL);
                 }
             }
             _ => {}

@@ -1,6 +1,9 @@
 //! Values on their way through an expression: places in the event, or in what was made on the way. They are small and hold nothing, so
 //! that a copy costs nothing.
 
+use std::fmt;
+use std::num::NonZeroU32;
+
 use crate::json::tape::TapeIndex;
 use crate::plan::expr::JsonType;
 
@@ -38,9 +41,9 @@ pub(crate) struct Run {
     pub(super) count: u32,
 }
 
-/// A value.
+/// What a value is, and where.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Val {
+pub(crate) enum Form {
     Null,
     Boolean(bool),
     /// An integer.
@@ -70,32 +73,178 @@ pub(crate) enum Val {
     Object(Run),
 }
 
-// What is handed on fits into two registers, and so does why there is nothing.
-const _: () = assert!(size_of::<Val>() == 16);
+/// A value: its [form](Form), packed. Two integers are handed on in registers, also as a result or an option, and an enum of as many
+/// bytes is not.
+#[derive(Clone, Copy)]
+pub(crate) struct Val {
+    /// Which form, whether it is true or an object, and the number of the document: a byte each, from the lowest.
+    head: NonZeroU32,
+    /// Two offsets, or one and a count, the first one below; or what else there is, below.
+    place: u64,
+}
+
+const NULL: u8 = 1;
+const BOOLEAN: u8 = 2;
+const SMALL: u8 = 3;
+const NUMBER: u8 = 4;
+const DIGITS: u8 = 5;
+const TEXT: u8 = 6;
+const ESCAPED: u8 = 7;
+const TAPED: u8 = 8;
+const WRITTEN: u8 = 9;
+const LIST: u8 = 10;
+const OBJECT: u8 = 11;
 
 impl Val {
+    pub(crate) const NULL: Self = Self::new(NULL, false, 0, 0, 0);
+
+    #[inline(always)]
+    pub(crate) fn boolean(truth: bool) -> Self {
+        Self::new(BOOLEAN, truth, 0, 0, 0)
+    }
+
+    #[inline(always)]
+    pub(crate) fn small(small: i32) -> Self {
+        Self::new(SMALL, false, 0, small.cast_unsigned(), 0)
+    }
+
+    #[inline(always)]
+    pub(crate) fn number(index: u32) -> Self {
+        Self::new(NUMBER, false, 0, index, 0)
+    }
+
+    #[inline(always)]
+    pub(crate) fn digits(part: Part) -> Self {
+        Self::of_part(DIGITS, false, part)
+    }
+
+    #[inline(always)]
+    pub(crate) fn text(part: Part) -> Self {
+        Self::of_part(TEXT, false, part)
+    }
+
+    #[inline(always)]
+    pub(crate) fn escaped(part: Part) -> Self {
+        Self::of_part(ESCAPED, false, part)
+    }
+
+    #[inline(always)]
+    pub(crate) fn taped(document: DocumentNumber, index: TapeIndex, is_object: bool) -> Self {
+        Self::new(TAPED, is_object, document, index, 0)
+    }
+
+    #[inline(always)]
+    pub(crate) fn written(part: Part, is_object: bool) -> Self {
+        Self::of_part(WRITTEN, is_object, part)
+    }
+
+    #[inline(always)]
+    pub(crate) fn list(run: Run) -> Self {
+        Self::new(LIST, false, 0, run.start, run.count)
+    }
+
+    #[inline(always)]
+    pub(crate) fn object(run: Run) -> Self {
+        Self::new(OBJECT, false, 0, run.start, run.count)
+    }
+
+    #[inline(always)]
+    const fn new(form: u8, flag: bool, document: DocumentNumber, low: u32, high: u32) -> Self {
+        let head = form as u32 | (flag as u32) << 8 | (document as u32) << 16;
+        let head = NonZeroU32::new(head).expect("no form has the number 0");
+        Self { head, place: low as u64 | (high as u64) << 32 }
+    }
+
+    #[inline(always)]
+    const fn of_part(form: u8, flag: bool, part: Part) -> Self {
+        Self::new(form, flag, part.document, part.start, part.end)
+    }
+
+    #[inline(always)]
+    fn tag(self) -> u8 {
+        self.head.get() as u8
+    }
+
+    #[inline(always)]
+    fn flag(self) -> bool {
+        self.head.get() & 1 << 8 != 0
+    }
+
+    #[inline(always)]
+    fn document(self) -> DocumentNumber {
+        (self.head.get() >> 16) as u8
+    }
+
+    #[inline(always)]
+    fn low(self) -> u32 {
+        self.place as u32
+    }
+
+    #[inline(always)]
+    fn high(self) -> u32 {
+        (self.place >> 32) as u32
+    }
+
+    #[inline(always)]
+    fn part(self) -> Part {
+        Part { document: self.document(), start: self.low(), end: self.high() }
+    }
+
+    #[inline(always)]
+    fn run(self) -> Run {
+        Run { start: self.low(), count: self.high() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn form(self) -> Form {
+        match self.tag() {
+            BOOLEAN => Form::Boolean(self.flag()),
+            SMALL => Form::Small(self.low().cast_signed()),
+            NUMBER => Form::Number(self.low()),
+            DIGITS => Form::Digits(self.part()),
+            TEXT => Form::Text(self.part()),
+            ESCAPED => Form::Escaped(self.part()),
+            TAPED => {
+                Form::Taped { document: self.document(), index: self.low(), is_object: self.flag() }
+            }
+            WRITTEN => Form::Written { part: self.part(), is_object: self.flag() },
+            LIST => Form::List(self.run()),
+            OBJECT => Form::Object(self.run()),
+            _ => Form::Null,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_null(self) -> bool {
+        self.tag() == NULL
+    }
+
     pub(crate) fn kind(self) -> JsonType {
-        match self {
-            Self::Null => JsonType::Null,
-            Self::Boolean(_) => JsonType::Boolean,
-            Self::Small(_) | Self::Number(_) | Self::Digits(_) => JsonType::Number,
-            Self::Text(_) | Self::Escaped(_) => JsonType::String,
-            Self::List(_)
-            | Self::Taped { is_object: false, .. }
-            | Self::Written { is_object: false, .. } => JsonType::Array,
-            Self::Object(_)
-            | Self::Taped { is_object: true, .. }
-            | Self::Written { is_object: true, .. } => JsonType::Object,
+        match self.tag() {
+            BOOLEAN => JsonType::Boolean,
+            SMALL | NUMBER | DIGITS => JsonType::Number,
+            TEXT | ESCAPED => JsonType::String,
+            TAPED | WRITTEN if self.flag() => JsonType::Object,
+            TAPED | WRITTEN | LIST => JsonType::Array,
+            OBJECT => JsonType::Object,
+            _ => JsonType::Null,
         }
     }
 
     /// Bytes that reading it takes, by itself and without what is in it.
     pub(super) fn size(self) -> usize {
-        match self {
-            Self::Null | Self::Boolean(_) | Self::Taped { .. } => 4,
-            Self::Small(_) | Self::Number(_) | Self::List(_) | Self::Object(_) => 16,
-            Self::Digits(part) | Self::Text(part) | Self::Escaped(part) => part.len(),
-            Self::Written { part, .. } => part.len(),
+        match self.tag() {
+            SMALL | NUMBER | LIST | OBJECT => 16,
+            DIGITS | TEXT | ESCAPED | WRITTEN => self.part().len(),
+            _ => 4,
         }
     }
 }
+
+impl fmt::Debug for Val {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.form().fmt(f)
+    }
+}
+
+const _: () = assert!(size_of::<Val>() == 16 && size_of::<Option<Val>>() == 16);

@@ -9,7 +9,7 @@ use super::super::machine::{Machine, Outcome};
 use super::super::number::Number;
 use super::super::program::{Call, Extra, Unit};
 use super::super::tree::Operation;
-use super::super::value::{Part, Val};
+use super::super::value::{Form, Part, Val};
 use super::Arguments;
 use crate::plan::expr::conversion::{
     Data, MAX_TEXT_BYTES, StepOutcome, from_nanoseconds, is_printed_int64, nanoseconds,
@@ -34,19 +34,19 @@ pub(super) fn apply<'v, L: Lookup>(
         _ => {}
     }
     // What plans have beside JMESPath leaves null as it is.
-    if (0..arguments.count).any(|index| matches!(arguments.value(machine, index), Val::Null)) {
-        return Ok(Val::Null);
+    if (0..arguments.count).any(|index| arguments.value(machine, index).is_null()) {
+        return Ok(Val::NULL);
     }
     match (&call.extra, call.function.function) {
         (Extra::Conversion(conversion), _) => convert(machine, arguments, value, conversion),
         (Extra::Table(table), _) => {
-            let key = match value {
-                Val::Boolean(true) => Some(Cow::Borrowed("true")),
-                Val::Boolean(false) => Some(Cow::Borrowed("false")),
-                Val::Digits(_) if let Some(digits) = integer_digits(machine, value) => {
+            let key = match value.form() {
+                Form::Boolean(true) => Some(Cow::Borrowed("true")),
+                Form::Boolean(false) => Some(Cow::Borrowed("false")),
+                Form::Digits(_) if let Some(digits) = integer_digits(machine, value) => {
                     Some(Cow::Borrowed(machine.written(digits)))
                 }
-                Val::Small(_) | Val::Number(_) | Val::Digits(_) => {
+                Form::Small(_) | Form::Number(_) | Form::Digits(_) => {
                     machine.number_of(value).map(|number| Cow::Owned(number.to_json()))
                 }
                 _ => machine.text(value),
@@ -54,7 +54,7 @@ pub(super) fn apply<'v, L: Lookup>(
             let Some(key) = key else {
                 return arguments.invalid_type(machine, "a string, a number or a boolean");
             };
-            Ok(table.get(&*key).map_or(Val::Null, |(_, value)| *value))
+            Ok(table.get(&*key).map_or(Val::NULL, |(_, value)| *value))
         }
         (Extra::Unit(unit), function) => time(machine, arguments, function, *unit),
         _ => {
@@ -73,12 +73,12 @@ fn to_number<L: Lookup>(machine: &mut Machine<'_, '_, L>, value: Val) -> Outcome
     if value.kind() == JsonType::Number {
         return Ok(value);
     }
-    let Some(part) = machine.text_part(value)? else { return Ok(Val::Null) };
+    let Some(part) = machine.text_part(value)? else { return Ok(Val::NULL) };
     let bytes = machine.written(part).as_bytes();
     let is_number = matches!(bytes.first(), Some(b'-' | b'0'..=b'9'))
         && bytes.last().is_some_and(u8::is_ascii_digit)
         && crate::json::is_json(bytes);
-    Ok(if is_number { Val::Digits(part) } else { Val::Null })
+    Ok(if is_number { Val::digits(part) } else { Val::NULL })
 }
 
 /// What a step of `convert` makes of a value.
@@ -97,7 +97,7 @@ fn convert<'v, L: Lookup>(
         && let Some(part) = integer_digits(machine, value)
     {
         machine.spend_cost(conversion.cost(), part.len())?;
-        return Ok(Val::Digits(part));
+        return Ok(Val::digits(part));
     }
     let mut made = Vec::new();
     if machine.repeats_keys(value)? {
@@ -105,17 +105,17 @@ fn convert<'v, L: Lookup>(
         let json = String::from_utf8(std::mem::take(&mut made)).unwrap_or_default();
         value = machine.made_json(&json)?;
     }
-    if matches!(value, Val::List(_) | Val::Object(_)) {
+    if matches!(value.form(), Form::List(_) | Form::Object(_)) {
         machine.write(value, &mut made)?;
         machine.make(made.len())?;
     }
     let made = String::from_utf8(made).unwrap_or_default();
     let Some(bytes) = machine.data(value, &made).map(|data| data.bytes()) else {
-        return Ok(Val::Null);
+        return Ok(Val::NULL);
     };
     machine.spend_cost(conversion.cost(), bytes)?;
     machine.make(bytes)?;
-    let Some(data) = machine.data(value, &made) else { return Ok(Val::Null) };
+    let Some(data) = machine.data(value, &made) else { return Ok(Val::NULL) };
     if let Conversion::Regex(pattern) = conversion {
         let Data::String(text) = data else { return arguments.invalid_type(machine, "a string") };
         if text.len() > pattern.max_text_bytes() {
@@ -124,18 +124,18 @@ fn convert<'v, L: Lookup>(
         // Nothing found is no failure here: a filter goes by it.
         let found = pattern.find(&text).and_then(|found| text.get(found)).map(str::to_owned);
         drop(text);
-        return found.map_or(Ok(Val::Null), |found| machine.make_text(&found));
+        return found.map_or(Ok(Val::NULL), |found| machine.make_text(&found));
     }
     let (json, is_text) = match conversion.apply(data) {
-        StepOutcome::Absent => return Ok(Val::Null),
+        StepOutcome::Absent => return Ok(Val::NULL),
         StepOutcome::Failed => {
             return arguments
                 .invalid_value(machine, "a value that the conversion of that name takes");
         }
         StepOutcome::There(Data::Object(_) | Data::Array(_)) if machine.withholds_nested() => {
-            return Ok(Val::Null);
+            return Ok(Val::NULL);
         }
-        StepOutcome::There(Data::Boolean(truth)) => return Ok(Val::Boolean(truth)),
+        StepOutcome::There(Data::Boolean(truth)) => return Ok(Val::boolean(truth)),
         StepOutcome::There(Data::String(text)) => (text.into_owned(), true),
         StepOutcome::There(Data::Number(json) | Data::Object(json) | Data::Array(json)) => {
             (json.into_owned(), false)
@@ -150,7 +150,7 @@ fn convert<'v, L: Lookup>(
 
 /// The digits of an integer of 64 bits: what most numbers are, and what stays as it is.
 fn integer_digits<L: Lookup>(machine: &Machine<'_, '_, L>, value: Val) -> Option<Part> {
-    let (Val::Text(part) | Val::Digits(part)) = value else { return None };
+    let (Form::Text(part) | Form::Digits(part)) = value.form() else { return None };
     is_printed_int64(machine.written(part)).then_some(part)
 }
 
@@ -177,7 +177,7 @@ fn parse_json<L: Lookup>(
             if machine.withholds_nested()
                 && matches!(parsed.kind(), JsonType::Object | JsonType::Array) =>
         {
-            Ok(Val::Null)
+            Ok(Val::NULL)
         }
         Some(parsed) => Ok(parsed),
     }

@@ -9,7 +9,7 @@ use super::super::machine::{ITEM, Items, Machine, Outcome};
 use super::super::number::Number;
 use super::super::program::Op;
 use super::super::tree::Operation;
-use super::super::value::Val;
+use super::super::value::{Form, Val};
 use super::{Arguments, key};
 use crate::plan::expr::{JsonType, Lookup};
 
@@ -55,14 +55,14 @@ pub(super) fn contains<L: Lookup>(
             (Some(subject), Some(search)) => subject.contains(&*search),
             _ => false,
         };
-        return Ok(Val::Boolean(found));
+        return Ok(Val::boolean(found));
     };
     while let Some(item) = machine.next(&mut items) {
         if machine.equal(item, search)? {
-            return Ok(Val::Boolean(true));
+            return Ok(Val::boolean(true));
         }
     }
-    Ok(Val::Boolean(false))
+    Ok(Val::boolean(false))
 }
 
 /// `keys`, `values` and `items`.
@@ -97,7 +97,7 @@ pub(super) fn from_items<L: Lookup>(
     arguments: Arguments<'_>,
 ) -> Outcome<Val> {
     let base = machine.base();
-    let Some(mut pairs) = machine.items(arguments.value(machine, 0))? else { return Ok(Val::Null) };
+    let Some(mut pairs) = machine.items(arguments.value(machine, 0))? else { return Ok(Val::NULL) };
     while let Some(pair) = machine.next(&mut pairs) {
         let mut parts = machine.items(pair)?;
         let mut next = || parts.as_mut().and_then(|parts| machine.next(parts));
@@ -164,7 +164,7 @@ pub(super) fn most<L: Lookup>(
     wanted: Ordering,
 ) -> Outcome<Val> {
     let base = machine.base();
-    let Some(mut items) = machine.items(list)? else { return Ok(Val::Null) };
+    let Some(mut items) = machine.items(list)? else { return Ok(Val::NULL) };
     while let Some(item) = machine.next(&mut items) {
         machine.make(item.size())?;
         machine.push(item);
@@ -188,14 +188,14 @@ fn most_of_pairs<L: Lookup>(
             most = Some((key, *item));
         }
     }
-    let most = most.map_or(Val::Null, |(_, item)| item);
+    let most = most.map_or(Val::NULL, |(_, item)| item);
     machine.memory.arena.stack.truncate(base);
     most
 }
 
 pub(super) fn sort<L: Lookup>(machine: &mut Machine<'_, '_, L>, list: Val) -> Outcome<Val> {
     let base = machine.base();
-    let Some(mut items) = machine.items(list)? else { return Ok(Val::Null) };
+    let Some(mut items) = machine.items(list)? else { return Ok(Val::NULL) };
     while let Some(item) = machine.next(&mut items) {
         machine.make(item.size() + size_of::<(SortKey<'_>, Val)>())?;
         machine.push(item);
@@ -225,7 +225,7 @@ fn sorted<L: Lookup>(machine: &mut Machine<'_, '_, L>, base: usize) -> Outcome<V
 
 /// Elements that aren't equal to one before them.
 pub(super) fn distinct<L: Lookup>(machine: &mut Machine<'_, '_, L>, list: Val) -> Outcome<Val> {
-    let Some(mut items) = machine.items(list)? else { return Ok(Val::Null) };
+    let Some(mut items) = machine.items(list)? else { return Ok(Val::NULL) };
     let base = machine.base();
     while let Some(item) = machine.next(&mut items) {
         machine.make(item.size().min(1 << 20) + 2 * ITEM)?;
@@ -236,7 +236,7 @@ pub(super) fn distinct<L: Lookup>(machine: &mut Machine<'_, '_, L>, list: Val) -
         }
         let mut is_new = true;
         for index in base..kept {
-            let other = machine.memory.arena.stack.get(index).copied().unwrap_or(Val::Null);
+            let other = machine.memory.arena.stack.get(index).copied().unwrap_or(Val::NULL);
             if machine.equal(other, item)? {
                 is_new = false;
                 break;
@@ -267,10 +267,10 @@ fn distinct_of_many<L: Lookup>(
         let mut keys = HashSet::new();
         let mut truths = HashSet::new();
         for (index, (item, is_kept)) in all.iter().zip(&mut kept).enumerate() {
-            *is_kept = match (SortKey::of(machine, *item), item) {
+            *is_kept = match (SortKey::of(machine, *item), item.form()) {
                 (Some(key), _) => keys.insert(key),
-                (None, Val::Null) => truths.insert(None),
-                (None, Val::Boolean(truth)) => truths.insert(Some(*truth)),
+                (None, Form::Null) => truths.insert(None),
+                (None, Form::Boolean(truth)) => truths.insert(Some(truth)),
                 (None, _) => {
                     others.push(index);
                     true
@@ -309,7 +309,7 @@ pub(super) fn by<'v, L: Lookup>(
     by: &'v Op,
 ) -> Outcome<Val> {
     let function = arguments.call.function.function;
-    let Some(mut items) = machine.items(list)? else { return Ok(Val::Null) };
+    let Some(mut items) = machine.items(list)? else { return Ok(Val::NULL) };
     match function {
         F::Map => {
             let base = machine.base();
@@ -357,7 +357,7 @@ fn group<'v, L: Lookup>(
     let mut groups: Vec<(Val, Vec<Val>)> = Vec::new();
     while let Some(item) = machine.next(&mut items) {
         let value = key(machine, by, item)?;
-        if matches!(value, Val::Null) {
+        if value.is_null() {
             continue;
         }
         if value.kind() != JsonType::String {

@@ -25,7 +25,7 @@ impl Arguments<'_> {
     fn value<L: Lookup>(self, machine: &Machine<'_, '_, L>, index: usize) -> Val {
         let there = index < self.count;
         let value = machine.memory.arena.stack.get(self.base + index).filter(|_| there);
-        value.copied().unwrap_or(Val::Null)
+        value.copied().unwrap_or(Val::NULL)
     }
 
     fn text<L: Lookup>(self, machine: &Machine<'_, '_, L>, index: usize) -> String {
@@ -81,6 +81,7 @@ impl Arguments<'_> {
 }
 
 /// Calls a function.
+#[inline(never)]
 pub(super) fn call<'v, L: Lookup>(
     machine: &mut Machine<'v, '_, L>,
     call: &'v Call,
@@ -172,7 +173,7 @@ fn apply<'v, L: Lookup>(
             number(machine, sum, call.at)
         }
         F::Avg => match machine.length(first)? {
-            0 => Ok(Val::Null),
+            0 => Ok(Val::NULL),
             count => {
                 let sum = list::sum(machine, first)?;
                 let average = sum.and_then(|sum| sum.apply(Operation::Divide, count.into()));
@@ -201,7 +202,7 @@ fn apply<'v, L: Lookup>(
         F::Distinct => list::distinct(machine, first),
         F::NotNull => {
             let mut values = (0..arguments.count).map(|index| arguments.value(machine, index));
-            Ok(values.find(|value| !matches!(value, Val::Null)).unwrap_or(Val::Null))
+            Ok(values.find(|value| !value.is_null()).unwrap_or(Val::NULL))
         }
         F::Reverse => {
             let Some(mut items) = machine.items(first)? else {
@@ -233,7 +234,7 @@ fn apply<'v, L: Lookup>(
             JsonType::Array => "array",
             JsonType::Object => "object",
         }),
-        F::Map | F::SortBy | F::MaxBy | F::MinBy | F::GroupBy => Ok(Val::Null),
+        F::Map | F::SortBy | F::MaxBy | F::MinBy | F::GroupBy => Ok(Val::NULL),
         F::Join
         | F::StartsWith
         | F::EndsWith

@@ -16,7 +16,7 @@ pub(super) fn apply<L: Lookup>(
     if function == F::Join {
         return join(machine, arguments);
     }
-    let Some(part) = machine.text_part(arguments.value(machine, 0))? else { return Ok(Val::Null) };
+    let Some(part) = machine.text_part(arguments.value(machine, 0))? else { return Ok(Val::NULL) };
     // What reads and writes the text once or twice, at the price of the conversions that do.
     machine.spend_cost(fuel::TEXT, part.len())?;
     match function {
@@ -28,7 +28,7 @@ pub(super) fn apply<L: Lookup>(
             } else {
                 text.ends_with(&*affix)
             };
-            Ok(Val::Boolean(is_there))
+            Ok(Val::boolean(is_there))
         }
         F::Lower | F::Upper => {
             let mut changed = machine.memory.arena.begin_text();
@@ -53,7 +53,7 @@ pub(super) fn apply<L: Lookup>(
             let found = find(machine.written(part), &sub, start, end, function == F::FindLast);
             match found {
                 Some(at) => machine.made_number(at.into()),
-                None => Ok(Val::Null),
+                None => Ok(Val::NULL),
             }
         }
         F::PadLeft | F::PadRight => pad(machine, arguments, part, function),
@@ -73,16 +73,16 @@ pub(super) fn apply<L: Lookup>(
                 F::TrimLeft => text.len(),
                 _ => text.trim_end_matches(strips).len().max(start),
             };
-            Ok(Val::Text(part.part(start, end)))
+            Ok(Val::text(part.part(start, end)))
         }
     }
 }
 
 fn join<L: Lookup>(machine: &mut Machine<'_, '_, L>, arguments: Arguments<'_>) -> Outcome<Val> {
     let Some(between) = machine.text_part(arguments.value(machine, 0))? else {
-        return Ok(Val::Null);
+        return Ok(Val::NULL);
     };
-    let Some(mut items) = machine.items(arguments.value(machine, 1))? else { return Ok(Val::Null) };
+    let Some(mut items) = machine.items(arguments.value(machine, 1))? else { return Ok(Val::NULL) };
     let mut joined = machine.memory.arena.begin_text();
     let mut is_first = true;
     while let Some(item) = machine.next(&mut items) {
@@ -151,7 +151,7 @@ fn split<L: Lookup>(
     part: Part,
 ) -> Outcome<Val> {
     let Some(separator) = machine.text_part(arguments.value(machine, 1))? else {
-        return Ok(Val::Null);
+        return Ok(Val::NULL);
     };
     let most = arguments.count(machine, 2)?.unwrap_or(usize::MAX);
     let base = machine.base();
@@ -174,7 +174,7 @@ fn split<L: Lookup>(
             break;
         }
         machine.make(ITEM)?;
-        machine.push(Val::Text(part.part(at, end)));
+        machine.push(Val::text(part.part(at, end)));
         match next {
             Some(next) => at = next,
             None => break,

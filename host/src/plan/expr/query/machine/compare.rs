@@ -4,7 +4,7 @@ use foldhash::HashMap;
 use std::borrow::Cow;
 
 use super::super::tree::Comparison;
-use super::super::value::Val;
+use super::super::value::{Form, Val};
 use super::{ITEM, Machine, Outcome};
 use crate::plan::expr::{JsonType, Lookup};
 
@@ -16,15 +16,15 @@ impl<L: Lookup> Machine<'_, '_, L> {
         right: Val,
     ) -> Outcome<Val> {
         Ok(match comparison {
-            Comparison::Equal => Val::Boolean(self.equal(left, right)?),
-            Comparison::NotEqual => Val::Boolean(!self.equal(left, right)?),
+            Comparison::Equal => Val::boolean(self.equal(left, right)?),
+            Comparison::NotEqual => Val::boolean(!self.equal(left, right)?),
             _ => {
                 self.spend(left.size().min(64) + right.size().min(64))?;
                 let order = match (self.number_of(left), self.number_of(right)) {
                     (Some(left), Some(right)) => comparison.orders(left.cmp(&right)),
                     _ => None,
                 };
-                order.map_or(Val::Null, Val::Boolean)
+                order.map_or(Val::NULL, Val::boolean)
             }
         })
     }
@@ -32,8 +32,8 @@ impl<L: Lookup> Machine<'_, '_, L> {
     /// Whether two values are equal, however they are written. What is inside of them waits in a list, so that no value is too
     /// deep.
     pub(in crate::plan::expr::query) fn equal(&mut self, left: Val, right: Val) -> Outcome<bool> {
-        match (left, right) {
-            (Val::Text(one), Val::Text(other)) => {
+        match (left.form(), right.form()) {
+            (Form::Text(one), Form::Text(other)) => {
                 self.spend(one.len().min(other.len()))?;
                 Ok(one.len() == other.len() && self.written(one) == self.written(other))
             }

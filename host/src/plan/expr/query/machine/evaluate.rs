@@ -6,10 +6,9 @@ use super::super::keyed::{Conjuncts, KeyEntry, KeyTablePlace, KeyTest, StableLis
 use super::super::memory::Known;
 use super::super::program::Op;
 use super::super::shared::SharedPart;
-use super::super::tree::Slice;
-use super::super::value::{Part, Val};
-use super::read::Items;
-use super::read::of_text;
+use super::super::tree::{Comparison, Operation, Slice};
+use super::super::value::{Form, Part, Val};
+use super::read::{Items, Rest, of_text};
 use super::{Halt, Machine, Outcome, Stop};
 use crate::json::WantedKey;
 use crate::plan::expr::evaluate::Found;
@@ -30,186 +29,270 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         match op {
             Op::Current => Ok(current),
             Op::Literal(_, value) => Ok(*value),
-            op => self.eval_inner(op, current),
+            op => self.eval_part(op, current),
         }
     }
 
-    fn eval_inner(&mut self, op: &'v Op, current: Val) -> Outcome<Val> {
-        Ok(match op {
-            Op::Input(number) => self.input(*number)?,
-            Op::Current => current,
-            Op::Literal(_, value) => *value,
+    /// The function of each kind of part is a call of its own, so that none saves the registers that another one takes.
+    fn eval_part(&mut self, op: &'v Op, current: Val) -> Outcome<Val> {
+        match op {
+            Op::Input(number) => self.input(*number),
+            Op::Current => Ok(current),
+            Op::Literal(_, value) => Ok(*value),
             Op::Variable(slot) => {
-                self.memory.arena.variables.get(*slot).copied().unwrap_or(Val::Null)
+                Ok(self.memory.arena.variables.get(*slot).copied().unwrap_or(Val::NULL))
             }
             Op::Undefined(at) => {
-                return self.fail(FailureKind::UndefinedVariable, *at, "a variable that is bound");
+                self.fail(FailureKind::UndefinedVariable, *at, "a variable that is bound")
             }
-            Op::Fields(of, keys) => {
-                let mut value = self.eval(of, current)?;
-                for key in keys {
-                    value = self.field(value, key)?;
-                }
-                value
-            }
-            Op::Then(left, right) => match self.eval(left, current)? {
-                Val::Null => Val::Null,
-                left => self.eval(right, left)?,
-            },
-            Op::Pipe(left, right) => {
-                let left = self.eval(left, current)?;
-                self.eval(right, left)?
-            }
-            Op::Index(list, index) => {
-                let list = self.eval(list, current)?;
-                self.index(list, *index)?
-            }
-            Op::First(list) => self.first(list, current)?,
-            Op::Slice(list, slice) => {
-                let list = self.eval(list, current)?;
-                self.slice(list, *slice)?
-            }
-            Op::Flatten(list) => {
-                let list = self.eval(list, current)?;
-                self.flatten(list)?
-            }
+            Op::Fields(of, keys) => self.fields(of, keys, current),
+            Op::Then(left, right) => self.then(left, right, current),
+            Op::Pipe(left, right) => self.pipe(left, right, current),
+            Op::Index(list, index) => self.index(list, *index, current),
+            Op::First(list) => self.first(list, current),
+            Op::Slice(list, slice) => self.slice(list, *slice, current),
+            Op::Flatten(list) => self.flatten(list, current),
             Op::Project(list, right, may_be_string) => {
-                let list = self.eval(list, current)?;
-                match self.items(list)? {
-                    Some(items) => self.project(items, None, right.as_deref())?,
-                    None if *may_be_string && list.kind() == JsonType::String => match right {
-                        Some(right) => self.eval(right, list)?,
-                        None => list,
-                    },
-                    None => Val::Null,
-                }
+                self.project_list(list, right.as_deref(), *may_be_string, current)
             }
             Op::ProjectValues(object, right) => {
-                let object = self.eval(object, current)?;
-                match self.members(object)? {
-                    None => Val::Null,
-                    Some(members) => {
-                        let base = self.memory.arena.stack.len();
-                        for index in 0..members.count as usize {
-                            let value = self.memory.arena.member(members, index);
-                            let value = value.map_or(Val::Null, |(_, value)| value);
-                            self.memory.arena.stack.push(value);
-                        }
-                        let values = self.memory.arena.list_from(base);
-                        match self.items(values)? {
-                            Some(items) => self.project(items, None, right.as_deref())?,
-                            None => Val::Null,
-                        }
-                    }
-                }
+                self.project_values(object, right.as_deref(), current)
             }
             Op::Filter(list, condition, right, test) => {
-                let list = self.eval(list, current)?;
-                if let Some(test) = test
-                    && let Some(sought) = self.sought(list, test, condition, current)?
-                {
-                    let base = self.base();
-                    let mut next = 0;
-                    while let Some((element, behind)) = self.next_found(sought, next) {
-                        self.push(element);
-                        next = behind;
-                    }
-                    let found = self.list_from(base)?;
-                    let rest = test.rest(condition);
-                    return match (rest, right, self.items(found)?) {
-                        (None, None, _) => Ok(found),
-                        (rest, right, Some(items)) => self.project(items, rest, right.as_deref()),
-                        (_, _, None) => Ok(Val::Null),
-                    };
-                }
-                match self.items(list)? {
-                    Some(items) => {
-                        self.project(items, Some(Conjuncts::all(condition)), right.as_deref())?
-                    }
-                    None => Val::Null,
-                }
+                self.filter(list, condition, right.as_deref(), test.as_ref(), current)
             }
-            Op::Or(left, right) => match self.eval(left, current)? {
-                left if self.is_true(left) => left,
-                _ => self.eval(right, current)?,
-            },
-            Op::And(left, right) => match self.eval(left, current)? {
-                left if !self.is_true(left) => left,
-                _ => self.eval(right, current)?,
-            },
-            Op::Not(inside) => {
-                let value = self.eval(inside, current)?;
-                Val::Boolean(!self.is_true(value))
-            }
+            Op::Or(left, right) => self.or(left, right, current),
+            Op::And(left, right) => self.and(left, right, current),
+            Op::Not(inside) => self.not(inside, current),
             Op::Compare(comparison, left, right) => {
-                let (left, right) = (self.eval(left, current)?, self.eval(right, current)?);
-                self.compare(*comparison, left, right)?
+                self.comparison(*comparison, left, right, current)
             }
-            Op::IsType(of, kind, is) => {
-                let value = self.eval(of, current)?;
-                Val::Boolean((value.kind() == *kind) == *is)
-            }
+            Op::IsType(of, kind, is) => self.is_type(of, *kind, *is, current),
             Op::Arithmetic(operation, left, right, at) => {
-                let (left, right) = (self.eval(left, current)?, self.eval(right, current)?);
-                let (left, right) = (self.number(left, *at)?, self.number(right, *at)?);
-                match left.apply(*operation, right) {
-                    Some(result) => self.made_number(result)?,
-                    None => {
-                        let expected = "a result that is a number";
-                        return self.fail(FailureKind::NotANumber, *at, expected);
-                    }
-                }
+                self.arithmetic(*operation, left, right, *at, current)
             }
-            Op::Negate(inside, at) => {
-                let value = self.eval(inside, current)?;
-                let negated = self.number(value, *at)?.negated();
-                self.made_number(negated)?
-            }
-            Op::Plus(inside, at) => {
-                let value = self.eval(inside, current)?;
-                self.number(value, *at)?;
-                value
-            }
+            Op::Negate(inside, at) => self.negate(inside, *at, current),
+            Op::Plus(inside, at) => self.plus(inside, *at, current),
             Op::Choose(condition, then, otherwise) => {
-                let condition = self.eval(condition, current)?;
-                let chosen = if self.is_true(condition) { then } else { otherwise };
-                self.eval(chosen, current)?
+                self.choose(condition, then, otherwise, current)
             }
-            Op::List(items) => {
-                let base = self.memory.arena.stack.len();
-                for item in items {
-                    let item = self.eval(item, current)?;
-                    self.memory.arena.stack.push(item);
-                }
-                self.list_from(base)?
+            Op::List(items) => self.list(items, current),
+            Op::Object(members) => self.object(members, current),
+            Op::Call(call) => functions::call(self, call, current),
+            Op::Shared(part, op) => self.shared(*part, op, current),
+            Op::Let(bindings, body) => self.bind(bindings, body, current),
+        }
+    }
+
+    #[inline(never)]
+    fn fields(&mut self, of: &'v Op, keys: &'v [WantedKey], current: Val) -> Outcome<Val> {
+        let mut value = self.eval(of, current)?;
+        for key in keys {
+            value = self.field(value, key)?;
+        }
+        Ok(value)
+    }
+
+    #[inline(never)]
+    fn then(&mut self, left: &'v Op, right: &'v Op, current: Val) -> Outcome<Val> {
+        let left = self.eval(left, current)?;
+        if left.is_null() { Ok(left) } else { self.eval(right, left) }
+    }
+
+    #[inline(never)]
+    fn pipe(&mut self, left: &'v Op, right: &'v Op, current: Val) -> Outcome<Val> {
+        let left = self.eval(left, current)?;
+        self.eval(right, left)
+    }
+
+    #[inline(never)]
+    fn project_list(
+        &mut self,
+        list: &'v Op,
+        right: Option<&'v Op>,
+        may_be_string: bool,
+        current: Val,
+    ) -> Outcome<Val> {
+        let list = self.eval(list, current)?;
+        match (self.items(list)?, right) {
+            (Some(items), right) => self.project(items, None, right),
+            (None, _) if !may_be_string || list.kind() != JsonType::String => Ok(Val::NULL),
+            (None, Some(right)) => self.eval(right, list),
+            (None, None) => Ok(list),
+        }
+    }
+
+    #[inline(never)]
+    fn project_values(
+        &mut self,
+        object: &'v Op,
+        right: Option<&'v Op>,
+        current: Val,
+    ) -> Outcome<Val> {
+        let object = self.eval(object, current)?;
+        let Some(members) = self.members(object)? else { return Ok(Val::NULL) };
+        let base = self.base();
+        for index in 0..members.count as usize {
+            let value = self.memory.arena.member(members, index);
+            self.push(value.map_or(Val::NULL, |(_, value)| value));
+        }
+        let values = self.memory.arena.list_from(base);
+        match self.items(values)? {
+            Some(items) => self.project(items, None, right),
+            None => Ok(Val::NULL),
+        }
+    }
+
+    #[inline(never)]
+    fn filter(
+        &mut self,
+        list: &'v Op,
+        condition: &'v Op,
+        right: Option<&'v Op>,
+        test: Option<&KeyTest>,
+        current: Val,
+    ) -> Outcome<Val> {
+        let list = self.eval(list, current)?;
+        if let Some(test) = test
+            && let Some(sought) = self.sought(list, test, condition, current)?
+        {
+            let base = self.base();
+            let mut next = 0;
+            while let Some((element, behind)) = self.next_found(sought, next) {
+                self.push(element);
+                next = behind;
             }
-            Op::Object(members) => {
-                let base = self.memory.arena.stack.len();
-                for ((_, key), value) in members {
-                    let value = self.eval(value, current)?;
-                    self.memory.arena.stack.extend([*key, value]);
-                }
-                self.object_from(base)?
+            let found = self.list_from(base)?;
+            return match (test.rest(condition), right, self.items(found)?) {
+                (None, None, _) => Ok(found),
+                (rest, right, Some(items)) => self.project(items, rest, right),
+                (_, _, None) => Ok(Val::NULL),
+            };
+        }
+        match self.items(list)? {
+            Some(items) => self.project(items, Some(Conjuncts::all(condition)), right),
+            None => Ok(Val::NULL),
+        }
+    }
+
+    #[inline(never)]
+    fn or(&mut self, left: &'v Op, right: &'v Op, current: Val) -> Outcome<Val> {
+        let left = self.eval(left, current)?;
+        if self.is_true(left) { Ok(left) } else { self.eval(right, current) }
+    }
+
+    #[inline(never)]
+    fn and(&mut self, left: &'v Op, right: &'v Op, current: Val) -> Outcome<Val> {
+        let left = self.eval(left, current)?;
+        if self.is_true(left) { self.eval(right, current) } else { Ok(left) }
+    }
+
+    #[inline(never)]
+    fn not(&mut self, inside: &'v Op, current: Val) -> Outcome<Val> {
+        let value = self.eval(inside, current)?;
+        Ok(Val::boolean(!self.is_true(value)))
+    }
+
+    #[inline(never)]
+    fn comparison(
+        &mut self,
+        comparison: Comparison,
+        left: &'v Op,
+        right: &'v Op,
+        current: Val,
+    ) -> Outcome<Val> {
+        let (left, right) = (self.eval(left, current)?, self.eval(right, current)?);
+        self.compare(comparison, left, right)
+    }
+
+    #[inline(never)]
+    fn is_type(&mut self, of: &'v Op, kind: JsonType, is: bool, current: Val) -> Outcome<Val> {
+        let value = self.eval(of, current)?;
+        Ok(Val::boolean((value.kind() == kind) == is))
+    }
+
+    #[inline(never)]
+    fn arithmetic(
+        &mut self,
+        operation: Operation,
+        left: &'v Op,
+        right: &'v Op,
+        at: usize,
+        current: Val,
+    ) -> Outcome<Val> {
+        let (left, right) = (self.eval(left, current)?, self.eval(right, current)?);
+        let (left, right) = (self.number(left, at)?, self.number(right, at)?);
+        match left.apply(operation, right) {
+            Some(result) => self.made_number(result),
+            None => self.fail(FailureKind::NotANumber, at, "a result that is a number"),
+        }
+    }
+
+    #[inline(never)]
+    fn negate(&mut self, inside: &'v Op, at: usize, current: Val) -> Outcome<Val> {
+        let value = self.eval(inside, current)?;
+        let negated = self.number(value, at)?.negated();
+        self.made_number(negated)
+    }
+
+    #[inline(never)]
+    fn plus(&mut self, inside: &'v Op, at: usize, current: Val) -> Outcome<Val> {
+        let value = self.eval(inside, current)?;
+        self.number(value, at)?;
+        Ok(value)
+    }
+
+    #[inline(never)]
+    fn choose(
+        &mut self,
+        condition: &'v Op,
+        then: &'v Op,
+        otherwise: &'v Op,
+        current: Val,
+    ) -> Outcome<Val> {
+        let condition = self.eval(condition, current)?;
+        let chosen = if self.is_true(condition) { then } else { otherwise };
+        self.eval(chosen, current)
+    }
+
+    #[inline(never)]
+    fn list(&mut self, items: &'v [Op], current: Val) -> Outcome<Val> {
+        let base = self.base();
+        for item in items {
+            let item = self.eval(item, current)?;
+            self.push(item);
+        }
+        self.list_from(base)
+    }
+
+    #[inline(never)]
+    fn object(&mut self, members: &'v [((String, Val), Op)], current: Val) -> Outcome<Val> {
+        let base = self.base();
+        for ((_, key), value) in members {
+            let value = self.eval(value, current)?;
+            self.push(*key);
+            self.push(value);
+        }
+        self.object_from(base)
+    }
+
+    #[inline(never)]
+    fn bind(&mut self, bindings: &'v [(usize, Op)], body: &'v Op, current: Val) -> Outcome<Val> {
+        for (slot, value) in bindings {
+            let value = self.eval(value, current)?;
+            if let Some(variable) = self.memory.arena.variables.get_mut(*slot) {
+                *variable = value;
             }
-            Op::Call(call) => functions::call(self, call, current)?,
-            Op::Shared(part, op) => self.shared(*part, op, current)?,
-            Op::Let(bindings, body) => {
-                for (slot, value) in bindings {
-                    let value = self.eval(value, current)?;
-                    if let Some(variable) = self.memory.arena.variables.get_mut(*slot) {
-                        *variable = value;
-                    }
-                }
-                self.eval(body, current)?
-            }
-        })
+        }
+        self.eval(body, current)
     }
 
     /// What is at an input.
+    #[inline(never)]
     fn input(&mut self, number: usize) -> Outcome<Val> {
         let index = self.inputs.get(number).copied().unwrap_or(usize::MAX);
         Ok(match self.event.found(index) {
-            None => Val::Null,
+            None => Val::NULL,
             Some(Found::Placed { document, start, end, escaped, taped }) => {
                 let first = self.document(document).text.as_bytes().get(start as usize);
                 let part = Part { document, start, end };
@@ -223,6 +306,7 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
     }
 
     /// A part whose value is kept. To read it again costs a step, and what was made for it counts again.
+    #[inline(never)]
     fn shared(&mut self, part: SharedPart, op: &'v Op, current: Val) -> Outcome<Val> {
         let Some(of) = self.event.elements().get(part.level).copied() else {
             return self.eval(op, current);
@@ -243,13 +327,14 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
     }
 
     /// The first element of what a filter or a projection gives. Elements behind it aren't looked at.
+    #[inline(never)]
     fn first(&mut self, op: &'v Op, current: Val) -> Outcome<Val> {
         let (list, condition, right, test) = match op {
             Op::Filter(list, condition, right, test) => (list, Some(&**condition), right, test),
             Op::Project(list, right, false) => (list, None, right, &None),
             op => {
                 let list = self.eval(op, current)?;
-                return self.index(list, 0);
+                return self.element(list, 0);
             }
         };
         self.spend(0)?;
@@ -263,21 +348,21 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
             while let Some((element, behind)) = self.next_found(sought, next) {
                 next = behind;
                 match self.projected(element, rest, right)? {
-                    Val::Null => {}
+                    value if value.is_null() => {}
                     value => return Ok(value),
                 }
             }
-            return Ok(Val::Null);
+            return Ok(Val::NULL);
         }
-        let Some(mut items) = self.items(list)? else { return Ok(Val::Null) };
+        let Some(mut items) = self.items(list)? else { return Ok(Val::NULL) };
         let condition = condition.map(Conjuncts::all);
         while let Some(element) = self.next(&mut items) {
             match self.projected(element, condition, right)? {
-                Val::Null => {}
+                value if value.is_null() => {}
                 value => return Ok(value),
             }
         }
-        Ok(Val::Null)
+        Ok(Val::NULL)
     }
 
     /// What is made of an element; null where a condition isn't true for it.
@@ -292,7 +377,7 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         if let Some(condition) = condition
             && !self.all_hold(condition, element)?
         {
-            return Ok(Val::Null);
+            return Ok(Val::NULL);
         }
         match right {
             Some(right) => self.eval(right, element),
@@ -324,9 +409,9 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         condition: &'v Op,
         current: Val,
     ) -> Outcome<Option<Sought>> {
-        let stable = match list {
-            Val::Taped { document: 0, index, is_object: false } => StableList::Event(index),
-            Val::List(run) if self.memory.arena.is_kept(run) => StableList::Kept(run),
+        let stable = match list.form() {
+            Form::Taped { document: 0, index, is_object: false } => StableList::Event(index),
+            Form::List(run) if self.memory.arena.is_kept(run) => StableList::Kept(run),
             _ => return Ok(None),
         };
         let Some(sought) = test.sought(condition) else { return Ok(None) };
@@ -357,8 +442,8 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
     fn next_found(&self, sought: Sought, from: usize) -> Option<(Val, usize)> {
         let text = self.written(sought.text);
         let entries = self.memory.tables.entries(sought.place);
-        let is_same = |entry: &KeyEntry| match entry.text {
-            Val::Text(part) => part.len() == text.len() && self.written(part) == text,
+        let is_same = |entry: &KeyEntry| match entry.text.form() {
+            Form::Text(part) => part.len() == text.len() && self.written(part) == text,
             _ => self.text(entry.text).is_some_and(|found| found == text),
         };
         let found = entries.get(from..)?.iter().position(is_same)?;
@@ -366,31 +451,37 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
     }
 
     pub(super) fn field(&mut self, value: Val, key: &WantedKey) -> Outcome<Val> {
-        let object = match value {
-            Val::Written { is_object: true, .. } => self.opened(value)?,
-            value => value,
+        let object = match value.form() {
+            Form::Written { is_object: true, .. } => self.opened(value)?,
+            _ => value,
         };
-        let (found, looks) = match object {
-            Val::Taped { document, index, is_object: true } => {
+        let (found, looks) = match object.form() {
+            Form::Taped { document, index, is_object: true } => {
                 let doc = self.document(document);
                 let (found, looks) = doc.tape.member(doc.text.as_bytes(), index, key);
                 (found.map(|member| self.taped(document, member)), looks)
             }
-            Val::Object(run) => {
+            Form::Object(run) => {
                 let members = self.memory.arena.members(run);
                 let found = members
                     .iter()
                     .find(|(name, _)| self.text(*name).is_some_and(|name| name == key.text()));
                 (found.map(|(_, value)| *value), run.count as usize)
             }
-            _ => return Ok(Val::Null),
+            _ => return Ok(Val::NULL),
         };
         self.spend_looks(looks)?;
-        Ok(found.unwrap_or(Val::Null))
+        Ok(found.unwrap_or(Val::NULL))
     }
 
-    fn index(&mut self, list: Val, index: i64) -> Outcome<Val> {
-        let Some(mut items) = self.items(list)? else { return Ok(Val::Null) };
+    #[inline(never)]
+    fn index(&mut self, list: &'v Op, index: i64, current: Val) -> Outcome<Val> {
+        let list = self.eval(list, current)?;
+        self.element(list, index)
+    }
+
+    fn element(&mut self, list: Val, index: i64) -> Outcome<Val> {
+        let Some(items) = self.items(list)? else { return Ok(Val::NULL) };
         let index = match usize::try_from(index) {
             Ok(index) => Some(index),
             Err(_) => {
@@ -398,26 +489,28 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
                 self.length(list)?.checked_sub(back)
             }
         };
-        let Some(index) = index else { return Ok(Val::Null) };
-        Ok(match &mut items {
-            Items::List(run, _) => self.memory.arena.value(*run, index).unwrap_or(Val::Null),
-            Items::Taped(document, inside) => {
-                let tape = self.document(*document).tape;
+        let Some(index) = index else { return Ok(Val::NULL) };
+        Ok(match items.rest() {
+            Rest::List(run) => self.memory.arena.value(run, index).unwrap_or(Val::NULL),
+            Rest::Taped(document, mut inside) => {
+                let tape = self.document(document).tape;
                 let (mut looks, mut found) = (0, None);
                 while let Some(at) = inside.next(tape) {
                     looks += 1;
                     if looks > index {
-                        found = Some(self.taped(*document, at));
+                        found = Some(self.taped(document, at));
                         break;
                     }
                 }
                 self.spend_looks(looks)?;
-                found.unwrap_or(Val::Null)
+                found.unwrap_or(Val::NULL)
             }
         })
     }
 
-    fn slice(&mut self, list: Val, slice: Slice) -> Outcome<Val> {
+    #[inline(never)]
+    fn slice(&mut self, list: &'v Op, slice: Slice, current: Val) -> Outcome<Val> {
+        let list = self.eval(list, current)?;
         if let Some(mut items) = self.items(list)? {
             let length = self.length(list)?;
             self.spend_looks(length)?;
@@ -447,7 +540,7 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
             return self.list_from(base);
         }
         if list.kind() != JsonType::String {
-            return Ok(Val::Null);
+            return Ok(Val::NULL);
         }
         self.make(list.size().saturating_mul(4))?;
         let text = self.text(list).unwrap_or_default();
@@ -462,8 +555,10 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         self.make_text(&sliced)
     }
 
-    fn flatten(&mut self, list: Val) -> Outcome<Val> {
-        let Some(mut items) = self.items(list)? else { return Ok(Val::Null) };
+    #[inline(never)]
+    fn flatten(&mut self, list: &'v Op, current: Val) -> Outcome<Val> {
+        let list = self.eval(list, current)?;
+        let Some(mut items) = self.items(list)? else { return Ok(Val::NULL) };
         let base = self.base();
         while let Some(item) = self.next(&mut items) {
             match self.items(item)? {
@@ -489,7 +584,7 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         let base = self.base();
         while let Some(item) = self.next(&mut items) {
             match self.projected(item, condition, right)? {
-                Val::Null => {}
+                value if value.is_null() => {}
                 value => self.push(value),
             }
         }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::super::memory::Member;
 use super::super::memory::trimmed;
 use super::super::number::Number;
-use super::super::value::{LITERALS, MADE, Part, Run, Val};
+use super::super::value::{Form, LITERALS, MADE, Part, Run, Val};
 use super::read::of_text;
 use super::{FEW_KEYS, ITEM, Machine, Outcome};
 use crate::plan::expr::Lookup;
@@ -50,7 +50,7 @@ impl<L: Lookup> Machine<'_, '_, L> {
         value: Val,
         cost: Cost,
     ) -> Outcome<Option<Option<Val>>> {
-        let (Val::Text(part) | Val::Escaped(part)) = value else { return Ok(None) };
+        let (Form::Text(part) | Form::Escaped(part)) = value.form() else { return Ok(None) };
         if part.document != 0 || part.len() > MAX_TEXT_BYTES {
             return Ok(None);
         }
@@ -96,7 +96,7 @@ impl<L: Lookup> Machine<'_, '_, L> {
             self.memory.arena.push_member(member);
         }
         self.memory.arena.stack.truncate(base);
-        Ok(Val::Object(self.distinct_from(start)))
+        Ok(Val::object(self.distinct_from(start)))
     }
 
     /// The members from `start` on: of equal keys the last one, in the place of the first.
@@ -138,12 +138,12 @@ impl<L: Lookup> Machine<'_, '_, L> {
     /// A text that was put together in what [`begin_text`](super::super::memory::Arena::begin_text) gave.
     pub(in crate::plan::expr::query) fn make_written(&mut self, text: String) -> Outcome<Val> {
         self.make(text.len())?;
-        Ok(Val::Text(self.memory.arena.push_written(text)))
+        Ok(Val::text(self.memory.arena.push_written(text)))
     }
 
     /// A text that is made.
     pub(in crate::plan::expr::query) fn make_text(&mut self, text: &str) -> Outcome<Val> {
         self.make(text.len())?;
-        Ok(Val::Text(self.memory.arena.push_text(text)))
+        Ok(Val::text(self.memory.arena.push_text(text)))
     }
 }

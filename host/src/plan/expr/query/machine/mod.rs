@@ -67,7 +67,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         memory: &'f mut Memory,
     ) -> Self {
         if program.variables > 0 {
-            memory.arena.variables.resize(program.variables, Val::Null);
+            memory.arena.variables.resize(program.variables, Val::NULL);
         }
         Self {
             event,

@@ -1,22 +1,64 @@
 //! Values, read: what they are, and what is in them.
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 
 use super::super::error::FailureKind;
 use super::super::memory::Member;
 use super::super::number::Number;
-use super::super::value::{DocumentNumber, LITERALS, MADE, Part, Run, Val};
+use super::super::value::{DocumentNumber, Form, LITERALS, MADE, Part, Run, Val};
 use super::{ITEM, Machine, Outcome};
 use crate::json::string;
 use crate::json::tape::{Doc, Inside, TapeIndex};
 use crate::plan::expr::conversion::Data;
 use crate::plan::expr::{JsonType, Lookup};
 
-/// The elements of an array, one after the other.
+/// The elements of an array, one after the other: two integers, which are handed on in registers.
 #[derive(Clone, Copy)]
-pub(in crate::plan::expr::query) enum Items {
+pub(in crate::plan::expr::query) struct Items {
+    /// One more than the number of the document on whose tape they are, or [`LISTED`].
+    of: NonZeroU32,
+    /// Where the next one is, below, and where they end.
+    place: u64,
+}
+
+/// Where elements are.
+pub(super) enum Rest {
+    /// On the tape of a document.
     Taped(DocumentNumber, Inside),
-    List(Run, usize),
+    /// In a list that was made.
+    List(Run),
+}
+
+/// Elements of a list that was made.
+const LISTED: NonZeroU32 = NonZeroU32::MAX;
+
+impl Items {
+    #[inline(always)]
+    fn taped(document: DocumentNumber, inside: Inside) -> Self {
+        Self::new(NonZeroU32::MIN.saturating_add(document.into()), inside.next, inside.end)
+    }
+
+    #[inline(always)]
+    fn listed(run: Run) -> Self {
+        Self::new(LISTED, run.start, run.start + run.count)
+    }
+
+    #[inline(always)]
+    fn new(of: NonZeroU32, next: u32, end: u32) -> Self {
+        Self { of, place: u64::from(next) | u64::from(end) << 32 }
+    }
+
+    /// Those that are left.
+    #[inline(always)]
+    pub(super) fn rest(self) -> Rest {
+        let (next, end) = (self.place as u32, (self.place >> 32) as u32);
+        if self.of == LISTED {
+            Rest::List(Run { start: next, count: end - next })
+        } else {
+            Rest::Taped((self.of.get() - 1) as DocumentNumber, Inside { next, end })
+        }
+    }
 }
 
 impl<L: Lookup> Machine<'_, '_, L> {
@@ -45,18 +87,18 @@ impl<L: Lookup> Machine<'_, '_, L> {
 
     /// The characters of a string.
     pub(in crate::plan::expr::query) fn text(&self, value: Val) -> Option<Cow<'_, str>> {
-        match value {
-            Val::Text(part) => Some(Cow::Borrowed(self.written(part))),
-            Val::Escaped(part) => string::unescape(self.written(part)).map(Cow::Owned),
+        match value.form() {
+            Form::Text(part) => Some(Cow::Borrowed(self.written(part))),
+            Form::Escaped(part) => string::unescape(self.written(part)).map(Cow::Owned),
             _ => None,
         }
     }
 
     /// A string as a part of some document, without escapes.
     pub(in crate::plan::expr::query) fn text_part(&mut self, value: Val) -> Outcome<Option<Part>> {
-        Ok(match value {
-            Val::Text(part) => Some(part),
-            Val::Escaped(part) => {
+        Ok(match value.form() {
+            Form::Text(part) => Some(part),
+            Form::Escaped(part) => {
                 self.make(part.len())?;
                 match part.document {
                     MADE => self.memory.arena.push_unescaped_part(part),
@@ -75,10 +117,10 @@ impl<L: Lookup> Machine<'_, '_, L> {
     }
 
     pub(in crate::plan::expr::query) fn number_of(&self, value: Val) -> Option<Number> {
-        match value {
-            Val::Small(small) => Some(Number::from(i64::from(small))),
-            Val::Number(index) => self.memory.arena.number(index),
-            Val::Digits(part) => Number::read(self.written(part)),
+        match value.form() {
+            Form::Small(small) => Some(Number::from(i64::from(small))),
+            Form::Number(index) => self.memory.arena.number(index),
+            Form::Digits(part) => Number::read(self.written(part)),
             _ => None,
         }
     }
@@ -93,17 +135,17 @@ impl<L: Lookup> Machine<'_, '_, L> {
 
     /// Whether it counts as true: all but null, `false`, and what is empty.
     pub(in crate::plan::expr::query) fn is_true(&self, value: Val) -> bool {
-        match value {
-            Val::Null => false,
-            Val::Boolean(truth) => truth,
-            Val::Small(_) | Val::Number(_) | Val::Digits(_) => true,
-            Val::Text(part) | Val::Escaped(part) => part.len() > 0,
-            Val::List(run) | Val::Object(run) => run.count > 0,
-            Val::Taped { document, index, .. } => {
+        match value.form() {
+            Form::Null => false,
+            Form::Boolean(truth) => truth,
+            Form::Small(_) | Form::Number(_) | Form::Digits(_) => true,
+            Form::Text(part) | Form::Escaped(part) => part.len() > 0,
+            Form::List(run) | Form::Object(run) => run.count > 0,
+            Form::Taped { document, index, .. } => {
                 let tape = self.document(document).tape;
                 tape.inside(index).next(tape).is_some()
             }
-            Val::Written { part, .. } => {
+            Form::Written { part, .. } => {
                 let inside = self.written(part).as_bytes().get(1..).unwrap_or_default();
                 let first = inside.iter().find(|byte| !byte.is_ascii_whitespace());
                 !matches!(first, Some(b']' | b'}') | None)
@@ -113,7 +155,7 @@ impl<L: Lookup> Machine<'_, '_, L> {
 
     /// An array or object that is on a tape or was made; one that is neither is put on a tape.
     pub(super) fn opened(&mut self, value: Val) -> Outcome<Val> {
-        let Val::Written { part, .. } = value else { return Ok(value) };
+        let Form::Written { part, .. } = value.form() else { return Ok(value) };
         self.make(part.len())?;
         let json = self.written(part).to_owned();
         Ok(self.memory.arena.push_json(&json))
@@ -121,15 +163,15 @@ impl<L: Lookup> Machine<'_, '_, L> {
 
     /// The elements of an array; none of anything else.
     pub(in crate::plan::expr::query) fn items(&mut self, value: Val) -> Outcome<Option<Items>> {
-        let list = match value {
-            Val::Written { is_object: false, .. } => self.opened(value)?,
-            value => value,
+        let list = match value.form() {
+            Form::Written { is_object: false, .. } => self.opened(value)?,
+            _ => value,
         };
-        let items = match list {
-            Val::Taped { document, index, is_object: false } => {
-                Items::Taped(document, self.document(document).tape.inside(index))
+        let items = match list.form() {
+            Form::Taped { document, index, is_object: false } => {
+                Items::taped(document, self.document(document).tape.inside(index))
             }
-            Val::List(run) => Items::List(run, 0),
+            Form::List(run) => Items::listed(run),
             _ => return Ok(None),
         };
         self.spend(0)?;
@@ -139,24 +181,26 @@ impl<L: Lookup> Machine<'_, '_, L> {
     /// The next element.
     #[inline]
     pub(in crate::plan::expr::query) fn next(&self, items: &mut Items) -> Option<Val> {
-        match items {
-            Items::Taped(document, inside) => {
-                let doc = self.document(*document);
+        match items.rest() {
+            Rest::Taped(document, mut inside) => {
+                let doc = self.document(document);
                 let index = inside.next(doc.tape)?;
-                Some(on_tape(doc, *document, index))
+                *items = Items::taped(document, inside);
+                Some(on_tape(doc, document, index))
             }
-            Items::List(run, next) => {
-                *next += 1;
-                self.memory.arena.value(*run, *next - 1)
+            Rest::List(run) => {
+                let value = self.memory.arena.value(run, 0)?;
+                *items = Items::listed(Run { start: run.start + 1, count: run.count - 1 });
+                Some(value)
             }
         }
     }
 
     /// How many elements an array has.
     pub(in crate::plan::expr::query) fn length(&mut self, list: Val) -> Outcome<usize> {
-        let count = match self.items(list)? {
-            Some(Items::Taped(document, inside)) => inside.count(self.document(document).tape),
-            Some(Items::List(run, _)) => return Ok(run.count as usize),
+        let count = match self.items(list)?.map(Items::rest) {
+            Some(Rest::Taped(document, inside)) => inside.count(self.document(document).tape),
+            Some(Rest::List(run)) => return Ok(run.count as usize),
             None => 0,
         };
         self.spend_looks(count)?;
@@ -169,12 +213,12 @@ impl<L: Lookup> Machine<'_, '_, L> {
             return Ok(None);
         }
         self.spend(0)?;
-        match self.opened(value)? {
-            Val::Object(members) => {
+        match self.opened(value)?.form() {
+            Form::Object(members) => {
                 self.spend_looks(members.count as usize)?;
                 Ok(Some(members))
             }
-            Val::Taped { document, index, .. } => {
+            Form::Taped { document, index, .. } => {
                 let mut inside = self.document(document).tape.inside(index);
                 let start = self.memory.arena.next_member();
                 loop {
@@ -184,7 +228,7 @@ impl<L: Lookup> Machine<'_, '_, L> {
                         break;
                     };
                     let part = Part { document, start: key.start as u32, end: key.end as u32 };
-                    let key = if escaped { Val::Escaped(part) } else { Val::Text(part) };
+                    let key = if escaped { Val::escaped(part) } else { Val::text(part) };
                     self.make(2 * ITEM)?;
                     let value = self.taped(document, member);
                     self.memory.arena.push_member((key, value));
@@ -209,22 +253,24 @@ impl<L: Lookup> Machine<'_, '_, L> {
         value: Val,
         json: &'d str,
     ) -> Option<Data<'d>> {
-        Some(match value {
-            Val::Null => return None,
-            Val::Boolean(truth) => Data::Boolean(truth),
-            Val::Text(_) | Val::Escaped(_) => Data::String(self.text(value)?),
-            Val::Digits(part) => Data::Number(self.written(part).into()),
-            Val::Small(_) | Val::Number(_) => Data::Number(self.number_of(value)?.to_json().into()),
-            Val::Taped { document, index, is_object } => {
+        Some(match value.form() {
+            Form::Null => return None,
+            Form::Boolean(truth) => Data::Boolean(truth),
+            Form::Text(_) | Form::Escaped(_) => Data::String(self.text(value)?),
+            Form::Digits(part) => Data::Number(self.written(part).into()),
+            Form::Small(_) | Form::Number(_) => {
+                Data::Number(self.number_of(value)?.to_json().into())
+            }
+            Form::Taped { document, index, is_object } => {
                 let doc = self.document(document);
                 let (start, end) = doc.tape.range(index);
                 let json = doc.part(start, end).into();
                 if is_object { Data::Object(json) } else { Data::Array(json) }
             }
-            Val::Written { part, is_object: true } => Data::Object(self.written(part).into()),
-            Val::Written { part, .. } => Data::Array(self.written(part).into()),
-            Val::List(_) => Data::Array(json.into()),
-            Val::Object(_) => Data::Object(json.into()),
+            Form::Written { part, is_object: true } => Data::Object(self.written(part).into()),
+            Form::Written { part, .. } => Data::Array(self.written(part).into()),
+            Form::List(_) => Data::Array(json.into()),
+            Form::Object(_) => Data::Object(json.into()),
         })
     }
 }
@@ -248,18 +294,18 @@ pub(super) fn of_text(
     match first {
         Some(b'"') => {
             let part = Part { start: part.start + 1, end: part.end - 1, ..part };
-            if escaped { Val::Escaped(part) } else { Val::Text(part) }
+            if escaped { Val::escaped(part) } else { Val::text(part) }
         }
         Some(bracket @ (b'{' | b'[')) => {
             let is_object = bracket == b'{';
             match taped {
-                Some(index) => Val::Taped { document: part.document, index, is_object },
-                None => Val::Written { part, is_object },
+                Some(index) => Val::taped(part.document, index, is_object),
+                None => Val::written(part, is_object),
             }
         }
-        Some(b't') => Val::Boolean(true),
-        Some(b'f') => Val::Boolean(false),
-        Some(b'n') | None => Val::Null,
-        Some(_) => Val::Digits(part),
+        Some(b't') => Val::boolean(true),
+        Some(b'f') => Val::boolean(false),
+        Some(b'n') | None => Val::NULL,
+        Some(_) => Val::digits(part),
     }
 }

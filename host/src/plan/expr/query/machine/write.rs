@@ -2,7 +2,7 @@
 
 use super::super::error::FailureKind;
 use super::super::number::Number;
-use super::super::value::{LITERALS, MADE, Val};
+use super::super::value::{Form, LITERALS, MADE, Val};
 use super::{Machine, Outcome};
 use crate::json::string;
 use crate::plan::expr::Lookup;
@@ -22,41 +22,41 @@ impl<L: Lookup> Machine<'_, '_, L> {
 
     fn write_within(&mut self, value: Val, out: &mut Vec<u8>, most: usize) -> Outcome<()> {
         self.spend(value.size())?;
-        match value {
-            Val::Null => out.extend_from_slice(b"null"),
-            Val::Boolean(truth) => {
+        match value.form() {
+            Form::Null => out.extend_from_slice(b"null"),
+            Form::Boolean(truth) => {
                 out.extend_from_slice(if truth { b"true" } else { b"false" });
             }
-            Val::Digits(part) => out.extend_from_slice(self.written(part).as_bytes()),
-            Val::Small(small) => {
+            Form::Digits(part) => out.extend_from_slice(self.written(part).as_bytes()),
+            Form::Small(small) => {
                 out.extend_from_slice(itoa::Buffer::new().format(small).as_bytes())
             }
-            Val::Number(_) => {
+            Form::Number(_) => {
                 let json = self.number_of(value).map(Number::to_json).unwrap_or_default();
                 out.extend_from_slice(json.as_bytes());
             }
             // What is in an event without escapes needs none.
-            Val::Text(part) if part.document != MADE && part.document != LITERALS => {
+            Form::Text(part) if part.document != MADE && part.document != LITERALS => {
                 let text = self.written(part).as_bytes();
                 out.reserve(text.len() + 2);
                 out.push(b'"');
                 out.extend_from_slice(text);
                 out.push(b'"');
             }
-            Val::Text(_) | Val::Escaped(_) => {
+            Form::Text(_) | Form::Escaped(_) => {
                 string::push_string(out, &self.text(value).unwrap_or_default());
             }
-            Val::Written { .. } | Val::Taped { .. } => {
+            Form::Written { .. } | Form::Taped { .. } => {
                 let value = self.opened(value)?;
                 if !self.repeats_keys(value)? {
-                    if let Val::Taped { document, index, .. } = value {
+                    if let Form::Taped { document, index, .. } = value.form() {
                         let doc = self.document(document);
                         let (start, end) = doc.tape.range(index);
                         out.extend_from_slice(doc.part(start, end).as_bytes());
                     }
                 } else if let Some(members) = self.members(value)? {
                     // Of equal keys the last one is the value's, here as everywhere.
-                    self.write_within(Val::Object(members), out, most)?;
+                    self.write_within(Val::object(members), out, most)?;
                 } else if let Some(mut items) = self.items(value)? {
                     let base = self.base();
                     while let Some(item) = self.next(&mut items) {
@@ -66,18 +66,18 @@ impl<L: Lookup> Machine<'_, '_, L> {
                     self.write_within(list, out, most)?;
                 }
             }
-            Val::List(run) => {
+            Form::List(run) => {
                 out.push(b'[');
                 for index in 0..run.count as usize {
                     if index > 0 {
                         out.push(b',');
                     }
-                    let item = self.memory.arena.value(run, index).unwrap_or(Val::Null);
+                    let item = self.memory.arena.value(run, index).unwrap_or(Val::NULL);
                     self.write_within(item, out, most)?;
                 }
                 out.push(b']');
             }
-            Val::Object(run) => {
+            Form::Object(run) => {
                 out.push(b'{');
                 for index in 0..run.count as usize {
                     if index > 0 {
@@ -100,7 +100,7 @@ impl<L: Lookup> Machine<'_, '_, L> {
 
     /// Whether some object in a value as it is written has a key twice.
     pub(in crate::plan::expr::query) fn repeats_keys(&mut self, value: Val) -> Outcome<bool> {
-        let Val::Taped { document, index, .. } = value else { return Ok(false) };
+        let Form::Taped { document, index, .. } = value.form() else { return Ok(false) };
         let (start, end) = self.document(document).tape.range(index);
         self.spend((end - start) as usize)?;
         let doc = self.document(document);
