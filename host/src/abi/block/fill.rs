@@ -24,15 +24,20 @@ pub const ROW_FUEL: u64 = 50;
 /// Fuel on top for each column of a row, each key of the paths that are read in its element, and each iteration within it.
 pub const CELL_FUEL: u64 = 10;
 
-/// Where a text is.
+/// Where a text is: two integers, which are handed on in registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) kind: SlotKind,
-    pub(super) offset: u32,
-    pub(super) length: u32,
+    /// The offset of the text, below, and its length.
+    place: u64,
 }
 
 impl Record {
+    #[inline]
+    pub(super) fn new(kind: SlotKind, offset: u32, length: u32) -> Self {
+        Self { kind, place: u64::from(offset) | u64::from(length) << 32 }
+    }
+
     /// No text, and why.
     #[inline]
     fn without_text(kind: SlotKind) -> Self {
@@ -42,15 +47,15 @@ impl Record {
     /// The same text where all texts lie `bytes` bytes further.
     #[inline]
     pub(super) fn behind(self, bytes: u32) -> Self {
-        let offset = if self.kind.is_there() { self.offset + bytes } else { self.offset };
-        Self { offset, ..self }
+        // No text ends further than offsets reach.
+        let further = if self.kind.is_there() { u64::from(bytes) } else { 0 };
+        Self { place: self.place + further, ..self }
     }
 
     #[inline]
     pub(super) fn to_bytes(self) -> [u8; SLOT_BYTES] {
         let [a, b, c, d] = (self.kind as u32).to_le_bytes();
-        let [e, f, g, h] = self.offset.to_le_bytes();
-        let [i, j, k, l] = self.length.to_le_bytes();
+        let [e, f, g, h, i, j, k, l] = self.place.to_le_bytes();
         [a, b, c, d, e, f, g, h, i, j, k, l]
     }
 }
@@ -117,29 +122,24 @@ impl BlockParts {
 struct InputState {
     /// Whether it is true.
     holds: bool,
-    /// The number of the element that `value` is of; 0 for none.
+    /// The number of the element that `record` and `verdict` are of; 0 for none.
     of: u32,
-    value: Computed,
+    record: Record,
+    verdict: Verdict,
     /// The fuel that it took so far.
     fuel: u64,
 }
 
-/// What an input that isn't ruled out comes to.
-#[derive(Clone, Copy, Debug, Default)]
-struct Computed {
-    record: Record,
-    /// Whether it is truthy, if it is a test.
-    holds: bool,
-    /// Whether a conversion failed.
-    failed: bool,
-}
-
-impl From<Record> for Computed {
-    /// What is no test, and hasn't failed.
-    #[inline]
-    fn from(record: Record) -> Self {
-        Self { record, ..Self::default() }
-    }
+/// What an input that isn't ruled out comes to, beside its record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Verdict {
+    /// It is no test, or isn't true.
+    #[default]
+    None,
+    /// It is a test, and true.
+    Holds,
+    /// A conversion failed.
+    Failed,
 }
 
 /// That the work on an event has ended early. Why is kept aside, so that what is handed on fits into registers.
@@ -166,6 +166,8 @@ pub(super) struct Fill<'a> {
     numbers: [u32; DEPTH + 1],
     /// Where the texts `false` and `true` are, once there are any.
     words: [Option<u32>; 2],
+    /// What the input that is being computed comes to, kept aside as well.
+    verdict: Verdict,
     /// Why it has ended early, if it has.
     stopped: Option<BlockError>,
 }
@@ -199,6 +201,7 @@ impl<'a> Fill<'a> {
             record_bytes: if are_with_texts { 0 } else { records },
             numbers: [1; DEPTH + 1],
             words: [None; 2],
+            verdict: Verdict::None,
             stopped: None,
         }
     }
@@ -433,20 +436,21 @@ impl<'a> Fill<'a> {
                 Ok(Record::default())
             };
         }
-        let mut computed = Computed::default();
+        self.verdict = Verdict::None;
+        let mut record = Record::default();
         if input.only_if.is_none_or(|guard| self.holds(guard)) {
-            computed = self.computed(index, input, bindings)?;
+            record = self.computed(index, input, bindings)?;
         }
         if let Some(state) = self.parts.states.get_mut(index) {
-            state.holds = computed.holds;
+            state.holds = self.verdict == Verdict::Holds;
         }
-        if computed.failed {
+        if self.verdict == Verdict::Failed {
             if input.rejects {
                 return Err(self.conversion_failed(index));
             }
             self.failed = self.failed.saturating_add(1);
         }
-        Ok(computed.record)
+        Ok(record)
     }
 
     /// What an input that isn't ruled out comes to. What is the same for several rows is computed once.
@@ -455,20 +459,21 @@ impl<'a> Fill<'a> {
         index: usize,
         input: &PreparedInput,
         bindings: &Bindings<'_>,
-    ) -> Filled<Computed> {
+    ) -> Filled<Record> {
         let of = match input.scope {
             ValueScope::Row => return self.compute(index, input, bindings),
             ValueScope::Event => 1,
             ValueScope::Element(level) => self.numbers.get(level).copied().unwrap_or_default(),
         };
         if let Some(state) = self.parts.states.get(index).filter(|state| state.of == of) {
-            return Ok(state.value);
+            self.verdict = state.verdict;
+            return Ok(state.record);
         }
-        let computed = self.compute(index, input, bindings)?;
+        let record = self.compute(index, input, bindings)?;
         if let Some(state) = self.parts.states.get_mut(index) {
-            (state.of, state.value) = (of, computed);
+            (state.of, state.record, state.verdict) = (of, record, self.verdict);
         }
-        Ok(computed)
+        Ok(record)
     }
 
     fn compute(
@@ -476,13 +481,13 @@ impl<'a> Fill<'a> {
         index: usize,
         input: &PreparedInput,
         bindings: &Bindings<'_>,
-    ) -> Filled<Computed> {
+    ) -> Filled<Record> {
         match &input.source {
-            InputSource::Value(place) => Ok(self.copied(*place, bindings)?.into()),
+            InputSource::Value(place) => self.copied(*place, bindings),
             InputSource::Truthy(place) => {
                 let slot = bindings.slot(*place);
                 if !slot.kind.is_there() {
-                    return Ok(Record::without_text(slot.kind).into());
+                    return Ok(Record::without_text(slot.kind));
                 }
                 let text = bindings.bytes(*place, slot);
                 let before = self.fuel;
@@ -516,7 +521,7 @@ impl<'a> Fill<'a> {
         value: &CompiledValue,
         places: &[ValuePlace],
         bindings: &Bindings<'_>,
-    ) -> Filled<Computed> {
+    ) -> Filled<Record> {
         self.check_deadline()?;
         let start = self.parts.texts.len();
         let values =
@@ -525,9 +530,12 @@ impl<'a> Fill<'a> {
         let evaluated = value.evaluate(&values, &mut self.parts.texts, &mut self.fuel);
         self.note_input(index, before);
         match evaluated.map_err(|spent| self.out_of_fuel(FuelUse::Input(index), spent))? {
-            Evaluated::Absent => Ok(Computed::default()),
-            Evaluated::Failed => Ok(Computed { failed: true, ..Computed::default() }),
-            Evaluated::Value(json_type) => Ok(self.record(json_type.into(), start)?.into()),
+            Evaluated::Absent => Ok(Record::default()),
+            Evaluated::Failed => {
+                self.verdict = Verdict::Failed;
+                Ok(Record::default())
+            }
+            Evaluated::Value(json_type) => self.record(json_type.into(), start),
         }
     }
 
@@ -549,11 +557,11 @@ impl<'a> Fill<'a> {
         self.check_bytes()?;
         // The limit has at most 32 bits.
         let (offset, length) = (start as u32, (self.parts.texts.len() - start) as u32);
-        Ok(Record { kind, offset, length })
+        Ok(Record::new(kind, offset, length))
     }
 
     /// `true` or `false`, whose texts are there once for all.
-    fn word(&mut self, holds: bool) -> Filled<Computed> {
+    fn word(&mut self, holds: bool) -> Filled<Record> {
         let text: &[u8] = if holds { b"true" } else { b"false" };
         let known = &mut self.words[usize::from(holds)];
         // The limit has at most 32 bits.
@@ -562,8 +570,10 @@ impl<'a> Fill<'a> {
             self.parts.texts.extend_from_slice(text);
             self.check_bytes()?;
         }
-        let record = Record { kind: SlotKind::Boolean, offset, length: text.len() as u32 };
-        Ok(Computed { record, holds, failed: false })
+        if holds {
+            self.verdict = Verdict::Holds;
+        }
+        Ok(Record::new(SlotKind::Boolean, offset, text.len() as u32))
     }
 
     fn holds(&self, input: usize) -> bool {

@@ -135,7 +135,7 @@ impl BlockWriter {
                 return Err(BlockError::TooLarge { used, allowed: limits.bytes });
             }
             // The limit has at most 32 bits.
-            let record = Record { kind, offset: offset as u32, length: length as u32 };
+            let record = Record::new(kind, offset as u32, length as u32);
             put_record(&mut self.block, index, record);
         }
         Ok(())
@@ -188,7 +188,7 @@ impl BlockWriter {
             next = put_records(&mut self.block, start, table, behind);
             for (place, column) in ready.columns.iter().enumerate() {
                 let offset = if count == 0 { 0 } else { (start + place * SLOT_BYTES) as u32 };
-                let record = Record { kind: SlotKind::List, offset, length: count };
+                let record = Record::new(SlotKind::List, offset, count);
                 put_record(&mut self.block, *column, record);
             }
         }
