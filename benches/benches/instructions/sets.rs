@@ -1,5 +1,7 @@
 //! Events with the plan that reads them.
 
+use std::collections::HashSet;
+
 use retort::plan::{self, Plan};
 use retort_benches::dataset::Dataset;
 use retort_benches::whole;
@@ -16,6 +18,9 @@ pub(super) struct Set {
 
 impl Set {
     /// The short form over real events, and the whole language.
+    ///
+    /// # Panics
+    /// When two of them have the same name: this program tells itself by name what to count.
     pub(super) fn all() -> Vec<Self> {
         let short = Dataset::all()
             .into_iter()
@@ -25,7 +30,11 @@ impl Set {
             let plan = plan::parse(&plan).expect("the plan is valid");
             Some(Self::new(set.name.to_owned(), plan, set.events()?))
         });
-        short.chain(whole).collect()
+        let all: Vec<Self> = short.chain(whole).collect();
+        let mut names = HashSet::new();
+        let twice = all.iter().find(|set| !names.insert(&set.name));
+        assert!(twice.is_none(), "two sets are named {:?}", twice.map(|set| &set.name));
+        all
     }
 
     /// With a few of the events, of the whole range.

@@ -58,7 +58,7 @@ pub const ALL: [Set; 9] = [
         by_type: by_type::shop_orders,
     },
     Set {
-        name: "cloudtrail",
+        name: "cloudtrail-whole",
         plan: "tests/plans/security_logs/cloudtrail.json",
         events: "../shared/corpora/security_logs/aws_cloudtrail.ndjson",
         types: "AWS.CloudTrail.",
