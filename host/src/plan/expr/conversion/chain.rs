@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::data::{Data, StepOutcome, part};
 use super::{Conversion, json, number, text, time};
+use crate::plan::expr::JsonType;
 use crate::plan::expr::fuel::{self, Cost, OutOfFuel};
 
 /// Bytes that a text may have that a conversion or a template has made: more has failed.
@@ -55,6 +56,31 @@ impl Chain {
             StepOutcome::Absent => Converted::Absent,
             StepOutcome::Failed => Converted::Failed,
         })
+    }
+
+    /// The JSON of what the steps make of a value, and its type, where it is written in the value's own.
+    ///
+    /// # Errors
+    /// [`OutOfFuel`], as soon as a step costs more than is left.
+    pub(crate) fn kept<'j>(
+        &self,
+        json: &'j str,
+        fuel: &mut u64,
+    ) -> Result<Option<(&'j str, JsonType)>, OutOfFuel> {
+        let inside = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'));
+        let (text, kind) = match inside {
+            Some(inside) if memchr::memchr(b'\\', inside.as_bytes()).is_none() => {
+                (inside, JsonType::String)
+            }
+            None if JsonType::of(json.as_bytes()) == JsonType::Number => (json, JsonType::Number),
+            _ => return Ok(None),
+        };
+        let kept = self.steps.iter().try_fold(kind, |kind, (step, _)| step.keeps(kind, text));
+        let Some(gives) = kept else { return Ok(None) };
+        for (_, cost) in &self.steps {
+            fuel::spend(fuel, cost.of(text.len()))?;
+        }
+        Ok(Some((if gives == JsonType::String { json } else { text }, gives)))
     }
 
     /// What the steps make of a value.

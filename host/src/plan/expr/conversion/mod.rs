@@ -4,6 +4,7 @@ mod chain;
 pub(super) mod data;
 mod error;
 mod json;
+mod kept;
 mod number;
 mod pattern;
 mod pattern_cost;

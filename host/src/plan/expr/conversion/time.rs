@@ -124,6 +124,50 @@ fn calendar_date(digits: &mut Digits<'_>) -> Option<Date> {
     Date::new(i16::from(century) * 100 + i16::from(year), month, day).ok()
 }
 
+/// Whether a text is a date in the form in which [`date`] gives it. Of days that not every month has this isn't said.
+pub(super) fn is_printed_date(text: &str) -> bool {
+    let Some((date, [])) = text.as_bytes().split_first_chunk() else { return false };
+    is_day(date)
+}
+
+/// Whether a text is a time in the form in which [`timestamp`] gives it, on such a day.
+pub(super) fn is_printed_timestamp(text: &str) -> bool {
+    let Some((date, [b'T', rest @ ..])) = text.as_bytes().split_first_chunk() else { return false };
+    let Some(([h, hh, b':', m, mm, b':', s, ss], rest)) = rest.split_first_chunk() else {
+        return false;
+    };
+    let is_fraction = match rest {
+        [b'Z'] => true,
+        [b'.', digits @ .., b'1'..=b'9', b'Z'] => {
+            digits.len() < 6 && digits.iter().all(u8::is_ascii_digit)
+        }
+        _ => false,
+    };
+    let is_below = |digits, end| number(digits).is_some_and(|number| number < end);
+    is_day(date)
+        && is_below([*h, *hh], 24)
+        && is_below([*m, *mm], 60)
+        && is_below([*s, *ss], 60)
+        && is_fraction
+}
+
+fn is_day([y, yy, yyy, yyyy, between, m, mm, behind, d, dd]: &[u8; 10]) -> bool {
+    let is_year = match (number([*y, *yy]), number([*yyy, *yyyy])) {
+        (Some(century), Some(year)) => century > 0 || year > 0,
+        _ => false,
+    };
+    is_year
+        && [*between, *behind] == *b"--"
+        && number([*m, *mm]).is_some_and(|month| (1..=12).contains(&month))
+        && number([*d, *dd]).is_some_and(|day| (1..=28).contains(&day))
+}
+
+/// The number that two digits are.
+fn number(digits: [u8; 2]) -> Option<u8> {
+    let [tens, ones] = digits.map(|digit| digit.wrapping_sub(b'0'));
+    (tens < 10 && ones < 10).then(|| tens * 10 + ones)
+}
+
 /// What is left of a text, read from the front.
 struct Digits<'t>(&'t [u8]);
 

@@ -215,6 +215,10 @@ impl CompiledValue {
         out: &mut Vec<u8>,
         fuel: &mut u64,
     ) -> Result<Evaluated, OutOfFuel> {
+        if let Some((json, kind)) = self.chain.kept(json, fuel)? {
+            out.extend_from_slice(json.as_bytes());
+            return Ok(Evaluated::Value(kind));
+        }
         let outcome = self.chain.run(StepOutcome::read(json), fuel)?;
         Ok(appended(outcome, withholds_nested, out))
     }

@@ -93,11 +93,14 @@ fn convert<'v, L: Lookup>(
     {
         return parse_json(machine, arguments, value, conversion);
     }
-    if matches!(conversion, Conversion::ToInt64)
-        && let Some(part) = integer_digits(machine, value)
+    if let Form::Text(part) | Form::Digits(part) = value.form()
+        && let Some(gives) = conversion.keeps(value.kind(), machine.written(part))
     {
         machine.spend_cost(conversion.cost(), part.len())?;
-        return Ok(Val::digits(part));
+        return Ok(match gives {
+            JsonType::String => Val::text(part),
+            _ => Val::digits(part),
+        });
     }
     let mut made = Vec::new();
     if machine.repeats_keys(value)? {
