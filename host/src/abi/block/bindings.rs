@@ -28,13 +28,13 @@ impl<'a> Bindings<'a> {
 
     #[inline]
     pub(super) fn slot(&self, place: ValuePlace) -> Slot {
-        let view = self.views.get(place.level);
-        place.read(view.map_or_else(Slot::default, |view| view.slot(place.path)))
+        let view = self.views.get(place.level());
+        place.read(view.map_or_else(Slot::default, |view| view.slot(place.slot())))
     }
 
     /// What the path of a place is looked for in.
     pub(super) fn view(&self, place: ValuePlace) -> View<'a> {
-        self.views.get(place.level).copied().unwrap_or_default()
+        self.views.get(place.level()).copied().unwrap_or_default()
     }
 
     /// What is read at a level.
@@ -46,13 +46,13 @@ impl<'a> Bindings<'a> {
     /// The text of what the slot of a place says.
     #[inline]
     pub(super) fn text(&self, place: ValuePlace, slot: Slot) -> &'a str {
-        self.document(place.level).part(slot.start, slot.end)
+        self.document(place.level()).part(slot.start, slot.end)
     }
 
     /// Its bytes.
     #[inline]
     pub(super) fn bytes(&self, place: ValuePlace, slot: Slot) -> &'a [u8] {
-        self.document(place.level).bytes(slot.start, slot.end)
+        self.document(place.level()).bytes(slot.start, slot.end)
     }
 }
 
@@ -101,10 +101,10 @@ impl Lookup for BoundValues<'_> {
         }
         // Most elements are the event's own, and found there whichever level they are of.
         let event = self.bindings.document(0);
-        let is_event =
-            place.level == 0 || std::ptr::eq(event.tape, self.bindings.document(place.level).tape);
+        let is_event = place.level() == 0
+            || std::ptr::eq(event.tape, self.bindings.document(place.level()).tape);
         // There are few levels.
-        let document = if is_event { 0 } else { place.level as u8 };
+        let document = if is_event { 0 } else { place.level() as u8 };
         let Slot { start, end, escaped, .. } = slot;
         Some(Found::Placed { document, start, end, escaped, taped: slot.on_tape() })
     }

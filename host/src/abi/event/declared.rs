@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::slice;
 
 use super::trie::Trie;
 use super::withhold::Withhold;
@@ -77,12 +78,23 @@ pub(crate) enum InputSource {
     Condition(CompiledCondition, Vec<ValuePlace>),
 }
 
-/// A value at one of the levels.
+impl InputSource {
+    fn places(&mut self) -> &mut [ValuePlace] {
+        match self {
+            Self::Value(place) | Self::Truthy(place) => slice::from_mut(place),
+            Self::Evaluated(_, places) | Self::Condition(_, places) => places,
+        }
+    }
+}
+
+/// A value at one of the levels. Plans have hundreds, which are read for every event: they are kept small.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ValuePlace {
-    pub(crate) level: usize,
+    level: u8,
     /// The number of the path among those that are read at its level.
-    pub(crate) path: usize,
+    path: u32,
+    /// The number of its slot there.
+    slot: u32,
     /// Whether an object or an array here is withheld.
     withheld: bool,
     /// What an empty string here counts as.
@@ -90,6 +102,16 @@ pub(crate) struct ValuePlace {
 }
 
 impl ValuePlace {
+    pub(crate) fn level(self) -> usize {
+        self.level.into()
+    }
+
+    /// The number of its slot at its level.
+    #[inline]
+    pub(crate) fn slot(self) -> usize {
+        self.slot as usize
+    }
+
     /// Whether an object or an array here is withheld.
     pub(crate) fn is_withheld(self) -> bool {
         self.withheld
@@ -220,17 +242,42 @@ impl PreparedSection {
         let mut conditions: Vec<_> =
             (0..rows.len()).map(|index| builder.condition(index)).collect();
         let shared_parts = builder.share(inputs, &mut prepared, &mut lists, &mut conditions);
+        let paths = &builder.event;
+        let event = Trie::new(&paths.listed, &paths.taped);
+        let elements = builder.elements.iter();
+        let elements: Vec<Trie> =
+            elements.map(|paths| Trie::new(&paths.listed, &paths.taped)).collect();
+        let lay_out = |places: &mut [ValuePlace], rows| {
+            let levels = builder.levels(rows);
+            for place in places {
+                let iteration = levels.get(place.level()).copied().flatten();
+                let trie = iteration.and_then(|iteration| elements.get(iteration));
+                place.slot = trie.unwrap_or(&event).position(place.path as usize);
+            }
+        };
+        for (input, prepared) in inputs.iter().zip(&mut prepared) {
+            lay_out(prepared.source.places(), input.rows);
+        }
+        for (rows, list) in rows.iter().zip(&mut lists) {
+            let (PreparedList::At(_, places) | PreparedList::By(_, places)) = list;
+            lay_out(places, rows.within);
+        }
+        for (index, condition) in conditions.iter_mut().enumerate() {
+            if let Some((_, places)) = condition {
+                lay_out(places, Some(index));
+            }
+        }
         let columns = inputs.iter().filter_map(|input| input.rows);
         let asked_for: HashSet<usize> =
             columns.flat_map(|index| Rows::around(rows, index)).collect();
         let gone_over = lists.into_iter().zip(conditions);
-        let tables = rows.iter().zip(gone_over).zip(&builder.elements).enumerate();
-        let tables = tables.map(|(index, ((rows, (list, condition)), paths))| PreparedRows {
+        let tables = rows.iter().zip(gone_over).zip(elements).enumerate();
+        let tables = tables.map(|(index, ((rows, (list, condition)), trie))| PreparedRows {
             list,
             condition,
             within: rows.within,
             only_if: rows.only_if,
-            trie: Trie::new(&paths.listed, &paths.taped),
+            trie,
             columns: positions(inputs, |input| input.rows == Some(index)),
             inner: positions(builder.rows, |rows| rows.within == Some(index)),
             is_asked_for: asked_for.contains(&index),
@@ -243,7 +290,7 @@ impl PreparedSection {
         });
         let event_inputs = InputRun::all(inputs);
         let section = Self { prepared, event_inputs, tables, is_plain, empty, shared_parts };
-        (section, Trie::new(&builder.event.listed, &builder.event.taped))
+        (section, event)
     }
 }
 
@@ -299,7 +346,7 @@ impl Builder<'_> {
                 InputSource::Condition(compiled, places.clone())
             }
         };
-        let deepest = places.iter().map(|place| place.level).max().unwrap_or(0);
+        let deepest = places.iter().map(|place| place.level()).max().unwrap_or(0);
         let own = self.levels(input.rows).len() - 1;
         let scope = match deepest {
             _ if deepest == own => ValueScope::Row,
@@ -326,12 +373,14 @@ impl Builder<'_> {
             let mut visit = |query: &mut CompiledQuery, places: &[ValuePlace], rows| {
                 let levels = self.levels(rows);
                 let place = |index: usize| match places.get(index) {
-                    Some(it) => (it.level, format!("{:?} {}", levels.get(it.level), it.path)),
+                    Some(it) => (it.level(), format!("{:?} {}", levels.get(it.level()), it.path)),
                     None => (0, String::new()),
                 };
                 let gone_over = query.taken_apart().filter_map(|index| places.get(index));
                 // What is in an element is on the tape of what it is an element of.
-                taped.extend(gone_over.filter(|place| place.level == 0).map(|place| place.path));
+                taped.extend(
+                    gone_over.filter(|place| place.level == 0).map(|place| place.path as usize),
+                );
                 let mut read = query.inputs().iter().filter_map(|index| places.get(*index));
                 let withheld = read.any(|place| place.withheld);
                 let scope = QueryScope { place: &place, level: levels.len() - 1, withheld };
@@ -371,8 +420,8 @@ impl Builder<'_> {
 
     /// Where a path of something in `rows` leads. A section is checked to have no other levels than those.
     fn place(&mut self, reference: &Reference, rows: Option<usize>) -> ValuePlace {
-        let level = usize::from(reference.level.0);
-        let iteration = self.levels(rows).get(level).copied().flatten();
+        let level = reference.level.0;
+        let iteration = self.levels(rows).get(usize::from(level)).copied().flatten();
         let paths = match iteration {
             Some(iteration) => self.elements.get_mut(iteration).unwrap_or(&mut self.event),
             None => &mut self.event,
@@ -384,14 +433,17 @@ impl Builder<'_> {
     /// The path with a number, of an iteration's elements or of the event.
     fn placed(
         &self,
-        level: usize,
+        level: u8,
         iteration: Option<usize>,
         number: usize,
         path: &[String],
     ) -> ValuePlace {
         ValuePlace {
             level,
-            path: number,
+            // Far fewer paths fit into a section.
+            path: number as u32,
+            // Slots are laid out when all paths are known.
+            slot: u32::MAX,
             withheld: self.withheld.is_some_and(|withheld| withheld.nested(iteration, path)),
             empty: self.empty,
         }
@@ -428,7 +480,7 @@ impl Builder<'_> {
         let places = places.map(|place| ValuePlace { withheld: false, ..place });
         let places: Vec<ValuePlace> = places.collect();
         let in_event = places.iter().filter(|place| place.level == 0);
-        self.event.taped.extend(in_event.map(|place| place.path));
+        self.event.taped.extend(in_event.map(|place| place.path as usize));
         places
     }
 

@@ -11,22 +11,20 @@ use crate::json::tape::{Doc, Tape, TapeIndex};
 /// Where the paths of one level lead: into the event, into an element, or into an element of that.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct View<'a> {
-    trie: Option<&'a Trie>,
     slots: &'a [Slot],
     /// What the slots are places of: the event, the entry of an object as an object of its own, or what an expression has made.
     doc: Doc<'a>,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(trie: &'a Trie, slots: &'a [Slot], doc: Doc<'a>) -> Self {
-        Self { trie: Some(trie), slots, doc }
+    pub(super) fn new(slots: &'a [Slot], doc: Doc<'a>) -> Self {
+        Self { slots, doc }
     }
 
-    /// Where the path with this number leads.
+    /// What is in the slot with this number.
     #[inline]
-    pub(crate) fn slot(&self, path: usize) -> Slot {
-        let slot = self.trie.and_then(|trie| self.slots.get(trie.position(path)));
-        slot.copied().unwrap_or_default()
+    pub(crate) fn slot(&self, slot: usize) -> Slot {
+        self.slots.get(slot).copied().unwrap_or_default()
     }
 
     /// What the slots are places of.
@@ -62,20 +60,20 @@ impl ElementSlots {
     /// What the paths of `trie` lead to in an element.
     pub(crate) fn read<'a>(
         &'a mut self,
-        trie: &'a Trie,
+        trie: &Trie,
         doc: Doc<'a>,
         element: TapeIndex,
     ) -> View<'a> {
         self.clear(trie);
         let walk = Walk::new(trie, doc.text.as_bytes(), &mut self.slots, &mut self.visits);
         walk.taped_root(doc.tape, element);
-        View::new(trie, &self.slots, doc)
+        View::new(&self.slots, doc)
     }
 
     /// What the paths of `trie` lead to in an entry, which is seen as an object with the keys `key` and `value`.
     pub(crate) fn read_entry<'a>(
         &'a mut self,
-        trie: &'a Trie,
+        trie: &Trie,
         doc: Doc<'_>,
         entry: Entry,
     ) -> Option<View<'a>> {
@@ -92,7 +90,7 @@ impl ElementSlots {
         self.tape.read(self.entry.as_bytes(), 0, 0).ok()?;
         let walk = Walk::new(trie, self.entry.as_bytes(), &mut self.slots, &mut self.visits);
         walk.taped_root(&self.tape, 0);
-        Some(View::new(trie, &self.slots, Doc { text: &self.entry, tape: &self.tape }))
+        Some(View::new(&self.slots, Doc { text: &self.entry, tape: &self.tape }))
     }
 
     /// Bytes that are held on to.

@@ -143,7 +143,7 @@ impl Projector {
     /// The same for an index that isn't beyond the watched value.
     #[inline(always)]
     pub(crate) fn slot_of(&self, projection: &Projection, index: usize) -> Slot {
-        projection.slots.get(self.trie.position(index)).copied().unwrap_or_default()
+        projection.slots.get(self.trie.position(index) as usize).copied().unwrap_or_default()
     }
 
     /// What the input that was declared at `index` is.
@@ -176,7 +176,7 @@ impl Projector {
     pub(crate) fn view<'a>(&'a self, projection: &'a Projection, event: &'a [u8]) -> View<'a> {
         // What was projected is UTF-8.
         let text = simdutf8::basic::from_utf8(event).unwrap_or_default();
-        View::new(&self.trie, &projection.slots, Doc { text, tape: &projection.tape })
+        View::new(&projection.slots, Doc { text, tape: &projection.tape })
     }
 
     /// Validates `event` from its first byte to its last and notes where the declared inputs are. A key that occurs twice

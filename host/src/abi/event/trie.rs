@@ -157,8 +157,8 @@ impl Trie {
 
     /// The number of the slot of the path that was declared at `index`; one that no slot has where there is none.
     #[inline(always)]
-    pub(super) fn position(&self, index: usize) -> usize {
-        self.positions.get(index).map_or(usize::MAX, |position| *position as usize)
+    pub(super) fn position(&self, index: usize) -> u32 {
+        self.positions.get(index).copied().unwrap_or(u32::MAX)
     }
 
     /// All nodes, parents before their children.
