@@ -325,22 +325,24 @@ impl CompiledQuery {
         fuel: &mut u64,
         then: impl FnOnce(&mut Machine<'_, '_, L>, Val) -> Outcome<T>,
     ) -> Result<T, Stop> {
+        let mut stopped = None;
         let evaluate = |memory: &mut Memory| {
             let mut machine = Machine::new(&self.program, &self.inputs, event, fuel, memory);
             // An expression that reads the current value has an input in its place.
             let outcome = machine.eval(&self.program.op, Val::NULL);
             let outcome = outcome.and_then(|value| then(&mut machine, value));
-            outcome.map_err(|halt| machine.stop(halt))
+            outcome.inspect_err(|halt| stopped = Some(machine.stop(*halt)))
         };
-        match event.memory().and_then(|memory| memory.try_borrow_mut().ok()) {
+        let outcome = match event.memory().and_then(|memory| memory.try_borrow_mut().ok()) {
             Some(mut memory) => {
-                let result = evaluate(&mut memory);
+                let outcome = evaluate(&mut memory);
                 memory.end();
-                result
+                outcome
             }
             // Nothing is remembered.
             None => evaluate(&mut Memory::default()),
-        }
+        };
+        outcome.map_err(|_| stopped.unwrap_or_default())
     }
 
     /// Whether its value counts as true. One that has none doesn't.

@@ -42,7 +42,7 @@ pub(crate) struct Run {
 }
 
 /// What a value is, and where.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Null,
     Boolean(bool),
@@ -248,3 +248,43 @@ impl fmt::Debug for Val {
 }
 
 const _: () = assert!(size_of::<Val>() == 16 && size_of::<Option<Val>>() == 16);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Every form, with the value that is made of it.
+    fn values(document: u8, low: u32, high: u32, flag: bool) -> Vec<(Form, Val)> {
+        let part = Part { document, start: low, end: high };
+        let run = Run { start: low, count: high };
+        let small = low.cast_signed();
+        vec![
+            (Form::Null, Val::NULL),
+            (Form::Boolean(flag), Val::boolean(flag)),
+            (Form::Small(small), Val::small(small)),
+            (Form::Number(low), Val::number(low)),
+            (Form::Digits(part), Val::digits(part)),
+            (Form::Text(part), Val::text(part)),
+            (Form::Escaped(part), Val::escaped(part)),
+            (
+                Form::Taped { document, index: low, is_object: flag },
+                Val::taped(document, low, flag),
+            ),
+            (Form::Written { part, is_object: flag }, Val::written(part, flag)),
+            (Form::List(run), Val::list(run)),
+            (Form::Object(run), Val::object(run)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_value_has_the_form_that_it_was_made_of(document: u8, low: u32, high: u32, flag: bool) {
+            for (form, value) in values(document, low, high, flag) {
+                prop_assert_eq!(value.form(), form);
+                prop_assert_eq!(value.is_null(), form == Form::Null);
+            }
+        }
+    }
+}

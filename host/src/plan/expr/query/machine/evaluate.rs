@@ -158,9 +158,9 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         {
             let base = self.base();
             let mut next = 0;
-            while let Some((element, behind)) = self.next_found(sought, next) {
+            while let Some((at, element)) = self.next_found(sought, next) {
                 self.push(element);
-                next = behind;
+                next = at + 1;
             }
             let found = self.list_from(base)?;
             return match (test.rest(condition), right, self.items(found)?) {
@@ -345,8 +345,8 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         {
             let rest = test.rest(condition);
             let mut next = 0;
-            while let Some((element, behind)) = self.next_found(sought, next) {
-                next = behind;
+            while let Some((at, element)) = self.next_found(sought, next) {
+                next = at + 1;
                 match self.projected(element, rest, right)? {
                     value if value.is_null() => {}
                     value => return Ok(value),
@@ -438,16 +438,17 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         Ok(Some(Sought { place, text }))
     }
 
-    /// The first element from the entry with that number on that has what is sought, and the number of the entry behind it.
-    fn next_found(&self, sought: Sought, from: usize) -> Option<(Val, usize)> {
+    /// The first entry from the one with that number on that has what is sought: its number, and the element.
+    #[inline]
+    fn next_found(&self, sought: Sought, from: usize) -> Option<(usize, Val)> {
         let text = self.written(sought.text);
         let entries = self.memory.tables.entries(sought.place);
         let is_same = |entry: &KeyEntry| match entry.text.form() {
             Form::Text(part) => part.len() == text.len() && self.written(part) == text,
             _ => self.text(entry.text).is_some_and(|found| found == text),
         };
-        let found = entries.get(from..)?.iter().position(is_same)?;
-        Some((entries.get(from + found)?.element, from + found + 1))
+        let at = from + entries.get(from..)?.iter().position(is_same)?;
+        Some((at, entries.get(at)?.element))
     }
 
     pub(super) fn field(&mut self, value: Val, key: &WantedKey) -> Outcome<Val> {

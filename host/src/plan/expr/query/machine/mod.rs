@@ -29,6 +29,13 @@ pub(crate) enum Stop {
     Failed(Failure),
 }
 
+impl Default for Stop {
+    /// There is no more fuel.
+    fn default() -> Self {
+        Self::OutOfFuel(OutOfFuel { missing: 0 })
+    }
+}
+
 /// That an evaluation has ended early. Why is kept in the machine, so that what is handed on fits into registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Halt;
@@ -107,7 +114,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
 
     /// Why the evaluation has ended early.
     pub(super) fn stop(&mut self, Halt: Halt) -> Stop {
-        self.stopped.take().unwrap_or(Stop::OutOfFuel(OutOfFuel { missing: 0 }))
+        self.stopped.take().unwrap_or_default()
     }
 
     #[inline]
