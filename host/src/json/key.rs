@@ -1,11 +1,12 @@
 //! Keys that are looked for in objects, compared as words.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A key that is looked for.
 #[derive(Clone, Debug, Eq)]
 pub(crate) struct WantedKey {
-    text: Box<str>,
+    text: Arc<str>,
     ends: KeyEnds,
     /// Whether no part of it is escaped wherever it is written: what has an escape may be written without one as well.
     is_plain: bool,

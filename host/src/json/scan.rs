@@ -139,6 +139,8 @@ fn escaped_string(text: &[u8], mut at: usize) -> Scan<usize> {
     loop {
         match byte(text, at) {
             b'"' => return Ok(at + 1),
+            // Around every key of JSON in a string.
+            b'\\' if byte(text, at + 1) == b'"' => at += 2,
             b'\\' => at = escape(text, at + 1)?,
             _ if at >= text.len() => return fault(Fault::EndInString, at),
             _ => return fault(Fault::ControlCharacter, at),

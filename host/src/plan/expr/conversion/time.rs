@@ -46,7 +46,8 @@ pub(crate) fn from_nanoseconds(nanoseconds: i128) -> Option<String> {
 }
 
 fn print(time: &DateTime) -> Option<String> {
-    let mut text = String::with_capacity("2019-05-15T15:20:57.123456Z".len());
+    // The printer makes room for the longest time that it knows.
+    let mut text = String::with_capacity("-009999-12-31T23:59:59.999999999Z".len());
     // With a fraction only where there is one, and without zeros at its end.
     PRINTER.print_datetime(time, &mut text).ok()?;
     text.push('Z');
