@@ -4,6 +4,7 @@
 //! expression nests, and never as deep as an event does.
 
 mod compare;
+mod elements;
 mod evaluate;
 mod make;
 mod read;
