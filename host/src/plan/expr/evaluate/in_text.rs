@@ -3,6 +3,7 @@
 use super::super::conversion::data::StepOutcome;
 use super::super::conversion::{Chain, MAX_TEXT_BYTES};
 use super::super::fuel::{self, Cost, OutOfFuel};
+use super::super::query::Part;
 use super::super::{Conversion, Found, Lookup};
 use super::{Evaluated, appended};
 use crate::json::WantedKey;
@@ -41,13 +42,14 @@ impl InText {
             return Ok(None);
         };
         let json = event.document(0).part(start, end);
-        let inside = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'));
-        let Some(inside) = inside else { return Ok(None) };
+        let written = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'));
+        let Some(written) = written else { return Ok(None) };
+        let inside = Part { document: 0, start: start + 1, end: end - 1 };
         let memory = event.memory().and_then(|memory| memory.try_borrow_mut().ok());
         let Some(mut memory) = memory else { return Ok(None) };
-        let Some(has_read) = memory.has_read(start + 1) else { return Ok(None) };
-        fuel::spend(fuel, self.cost.of(if has_read { 0 } else { inside.len() }))?;
-        let Some(mut value) = memory.json_in(inside, start + 1) else {
+        let Some(has_read) = memory.has_read(inside) else { return Ok(None) };
+        fuel::spend(fuel, self.cost.of(if has_read { 0 } else { written.len() }))?;
+        let Some(mut value) = memory.json_in(inside, written) else {
             return Ok(Some(Evaluated::Failed));
         };
         let made = memory.made();

@@ -290,8 +290,8 @@ const TEXTS: usize = 8;
 /// A string of the event that was read as JSON.
 #[derive(Clone, Copy, Debug)]
 struct ReadText {
-    /// Where what is between its quotes begins.
-    start: u32,
+    /// What is between its quotes, or a part of that: two parts may begin in the same place.
+    inside: Part,
     /// Where its value is on the tape of what was made; `None` of one that isn't JSON.
     index: Option<TapeIndex>,
 }
@@ -330,29 +330,29 @@ impl Memory {
         self.arena.capacity() + self.tables.capacity() + self.kept.capacity() * size_of::<Kept>()
     }
 
-    /// Whether a string of the event was read as JSON that begins there, between its quotes. `None` where it wasn't and nothing more is
-    /// kept for the event.
-    pub(crate) fn has_read(&self, start: u32) -> Option<bool> {
-        let has_read = self.texts.iter().any(|text| text.start == start);
+    /// Whether a string of the event was read as JSON, of which this is what is between its quotes, or a part of that. `None` where it
+    /// wasn't and nothing more is kept for the event.
+    pub(crate) fn has_read(&self, inside: Part) -> Option<bool> {
+        let has_read = self.texts.iter().any(|text| text.inside == inside);
         (has_read || self.arena.bytes() <= MAX_KEPT_BYTES).then_some(has_read)
     }
 
     /// What a string of the event is as JSON, white space around it left out, where it is [read](Self::has_read): its place in what was
-    /// [made](Self::made), `None` where it isn't JSON. It is read once for all that ask. `inside` is what is between its quotes.
-    pub(crate) fn json_in(&mut self, inside: &str, start: u32) -> Option<TapeIndex> {
-        if let Some(known) = self.texts.iter().find(|text| text.start == start) {
+    /// [made](Self::made), `None` where it isn't JSON. It is read once for all that ask. `written` is what is written in that part.
+    pub(crate) fn json_in(&mut self, inside: Part, written: &str) -> Option<TapeIndex> {
+        if let Some(known) = self.texts.iter().find(|text| text.inside == inside) {
             return known.index;
         }
-        let text = match memchr::memchr(b'\\', inside.as_bytes()) {
-            Some(_) => self.arena.push_unescaped(inside),
-            None => Some(self.arena.push_text(inside)),
+        let text = match memchr::memchr(b'\\', written.as_bytes()) {
+            Some(_) => self.arena.push_unescaped(written),
+            None => Some(self.arena.push_text(written)),
         };
         let index = text.and_then(|text| {
             let text = trimmed(text, self.arena.doc().part(text.start, text.end));
             self.arena.parsed(text).map(|(index, _)| index)
         });
         self.arena.kept = self.arena.mark();
-        let read = ReadText { start, index };
+        let read = ReadText { inside, index };
         if self.texts.len() < TEXTS {
             self.texts.push(read);
         } else {

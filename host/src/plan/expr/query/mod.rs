@@ -30,6 +30,7 @@ pub(crate) use machine::Stop;
 pub(crate) use memory::Memory;
 pub(crate) use program::{KeyRead, Step};
 pub(crate) use shared::{QueryScope, SharedParts};
+pub(crate) use value::Part;
 
 use error::Mistake;
 use machine::{Machine, Outcome};

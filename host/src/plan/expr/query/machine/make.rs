@@ -54,7 +54,7 @@ impl<L: Lookup> Machine<'_, '_, L> {
         if part.document != 0 || part.len() > MAX_TEXT_BYTES {
             return Ok(None);
         }
-        let Some(has_read) = self.memory.has_read(part.start) else { return Ok(None) };
+        let Some(has_read) = self.memory.has_read(part) else { return Ok(None) };
         if has_read {
             self.spend_cost(cost, 0)?;
             self.count_made(part.len())?;
@@ -62,8 +62,8 @@ impl<L: Lookup> Machine<'_, '_, L> {
             self.spend_cost(cost, part.len())?;
             self.make(part.len())?;
         }
-        let inside = self.outer.part(part.start, part.end);
-        let index = self.memory.json_in(inside, part.start);
+        let written = self.outer.part(part.start, part.end);
+        let index = self.memory.json_in(part, written);
         Ok(Some(index.map(|index| self.taped(MADE, index))))
     }
 
