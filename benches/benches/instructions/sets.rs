@@ -20,7 +20,7 @@ impl Set {
     /// The short form over real events, and the whole language.
     ///
     /// # Panics
-    /// When two of them have the same name: this program tells itself by name what to count.
+    /// When two of them have the same name, by which the program is told what to count.
     pub(super) fn all() -> Vec<Self> {
         let short = Dataset::all()
             .into_iter()

@@ -139,7 +139,7 @@ fn escaped_string(text: &[u8], mut at: usize) -> Scan<usize> {
     loop {
         match byte(text, at) {
             b'"' => return Ok(at + 1),
-            // Around every key of JSON in a string.
+            // The commonest escape: JSON in a string has one on each side of every key.
             b'\\' if byte(text, at + 1) == b'"' => at += 2,
             b'\\' => at = escape(text, at + 1)?,
             _ if at >= text.len() => return fault(Fault::EndInString, at),

@@ -28,19 +28,19 @@ impl<'a> Bindings<'a> {
 
     #[inline]
     pub(super) fn slot(&self, place: ValuePlace) -> Slot {
-        let view = self.views.get(place.level());
+        let view = self.views.get(usize::from(place.level()));
         place.read(view.map_or_else(Slot::default, |view| view.slot(place.slot())))
     }
 
     /// What the path of a place is looked for in.
     pub(super) fn view(&self, place: ValuePlace) -> View<'a> {
-        self.views.get(place.level()).copied().unwrap_or_default()
+        self.views.get(usize::from(place.level())).copied().unwrap_or_default()
     }
 
     /// What is read at a level.
     #[inline]
-    pub(super) fn document(&self, level: usize) -> Doc<'a> {
-        self.views.get(level).map_or_else(Doc::default, View::doc)
+    pub(super) fn document(&self, level: u8) -> Doc<'a> {
+        self.views.get(usize::from(level)).map_or_else(Doc::default, View::doc)
     }
 
     /// The text of what the slot of a place says.
@@ -103,14 +103,13 @@ impl Lookup for BoundValues<'_> {
         let event = self.bindings.document(0);
         let is_event = place.level() == 0
             || std::ptr::eq(event.tape, self.bindings.document(place.level()).tape);
-        // There are few levels.
-        let document = if is_event { 0 } else { place.level() as u8 };
+        let document = if is_event { 0 } else { place.level() };
         let Slot { start, end, escaped, .. } = slot;
         Some(Found::Placed { document, start, end, escaped, taped: slot.on_tape() })
     }
 
     fn document(&self, number: u8) -> Doc<'_> {
-        self.bindings.document(usize::from(number))
+        self.bindings.document(number)
     }
 
     fn empty(&self) -> Empty {

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 
 use super::bindings::{Bindings, BoundValues, DEPTH};
+use super::described;
 use super::limits::{BlockLimits, Spent};
+use super::record::Record;
 use super::value::{push_json, truthy_fuel};
 use super::{BlockError, Costliest, Deadline, FuelUse, HEADER_BYTES, SLOT_BYTES, SlotKind};
 use crate::abi::event::Projector;
@@ -11,54 +13,15 @@ use crate::abi::event::declared::{
     InputSource, PreparedInput, PreparedList, PreparedRows, PreparedSection, ValuePlace, ValueScope,
 };
 use crate::abi::event::element::{self, ElementSlots, Entry, View};
-use crate::abi::section::{InputKind, Rows};
-use crate::diagnostics::untrusted::escaped;
 use crate::json::tape::{Doc, Tape};
 use crate::plan::expr::{
-    CompiledValue, Conversion, Evaluated, Expression, JsonType, Memory, OutOfFuel, Over, Reference,
-    Source, fuel, is_truthy,
+    CompiledValue, Evaluated, JsonType, Memory, OutOfFuel, Over, fuel, is_truthy,
 };
 
 /// Fuel that each row costs, whatever is in it.
 pub const ROW_FUEL: u64 = 50;
 /// Fuel on top for each column of a row, each key of the paths that are read in its element, and each iteration within it.
 pub const CELL_FUEL: u64 = 10;
-
-/// Where a text is: two integers, which are handed on in registers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Record {
-    pub(super) kind: SlotKind,
-    /// The offset of the text, below, and its length.
-    place: u64,
-}
-
-impl Record {
-    #[inline]
-    pub(super) fn new(kind: SlotKind, offset: u32, length: u32) -> Self {
-        Self { kind, place: u64::from(offset) | u64::from(length) << 32 }
-    }
-
-    /// No text, and why.
-    #[inline]
-    fn without_text(kind: SlotKind) -> Self {
-        Self { kind, ..Self::default() }
-    }
-
-    /// The same text where all texts lie `bytes` bytes further.
-    #[inline]
-    pub(super) fn behind(self, bytes: u32) -> Self {
-        // No text ends further than offsets reach.
-        let further = if self.kind.is_there() { u64::from(bytes) } else { 0 };
-        Self { place: self.place + further, ..self }
-    }
-
-    #[inline]
-    pub(super) fn to_bytes(self) -> [u8; SLOT_BYTES] {
-        let [a, b, c, d] = (self.kind as u32).to_le_bytes();
-        let [e, f, g, h, i, j, k, l] = self.place.to_le_bytes();
-        [a, b, c, d, e, f, g, h, i, j, k, l]
-    }
-}
 
 /// What a block is put together from; offsets count from the beginning of the texts.
 #[derive(Clone, Debug, Default)]
@@ -133,9 +96,9 @@ struct InputState {
 /// What an input that isn't ruled out comes to, beside its record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Verdict {
-    /// It is no test, or isn't true.
+    /// It is a value, or a test that isn't true.
     #[default]
-    None,
+    Plain,
     /// It is a test, and true.
     Holds,
     /// A conversion failed.
@@ -201,7 +164,7 @@ impl<'a> Fill<'a> {
             record_bytes: if are_with_texts { 0 } else { records },
             numbers: [1; DEPTH + 1],
             words: [None; 2],
-            verdict: Verdict::None,
+            verdict: Verdict::Plain,
             stopped: None,
         }
     }
@@ -436,7 +399,7 @@ impl<'a> Fill<'a> {
                 Ok(Record::default())
             };
         }
-        self.verdict = Verdict::None;
+        self.verdict = Verdict::Plain;
         let mut record = Record::default();
         if input.only_if.is_none_or(|guard| self.holds(guard)) {
             record = self.computed(index, input, bindings)?;
@@ -641,61 +604,18 @@ impl<'a> Fill<'a> {
         let rows = rows.map(|(index, fuel)| (FuelUse::Rows(index), *fuel));
         Costliest::of(inputs.chain(rows), |what| match what {
             FuelUse::Input(index) => {
-                let (paths, conversions) = self.described(index);
+                let (paths, conversions) = described::input(self.projector, index);
                 let by = if conversions.is_empty() { "" } else { " by " };
                 format!("{paths}{by}{conversions}")
             }
-            FuelUse::Rows(index) => {
-                let rows = self.projector.rows().get(index);
-                escaped(&rows.map(list).unwrap_or_default())
-            }
+            FuelUse::Rows(index) => described::rows(self.projector, index),
         })
     }
 
     /// Which input it is whose conversion failed, without anything of the event.
     #[cold]
     fn conversion_failed(&mut self, index: usize) -> Halt {
-        let (path, conversions) = self.described(index);
+        let (path, conversions) = described::input(self.projector, index);
         self.stop(BlockError::Conversion { path, conversions })
     }
-
-    /// The paths of an input, fit to be shown, and the names of its conversions.
-    fn described(&self, index: usize) -> (String, String) {
-        let Some(input) = self.projector.inputs().get(index) else { return Default::default() };
-        let rows = self.projector.rows();
-        let around = input.rows.map(|own| Rows::around(rows, own)).unwrap_or_default();
-        let around = around.into_iter().filter_map(|at| rows.get(at));
-        let over = |rows: &Rows| format!("{}[]", list(rows));
-        let around: Vec<String> = around.map(over).collect();
-        let path = |reference: &Reference| {
-            let around = around.iter().take(usize::from(reference.level.0)).cloned();
-            around.chain([reference.path.join(".")]).collect::<Vec<_>>().join(".")
-        };
-        let mut paths: Vec<String> = input.references().into_iter().map(path).collect();
-        paths.dedup();
-        let mut names = Vec::new();
-        if let InputKind::Value(value) = &input.what {
-            conversions(value, &mut names);
-        }
-        (escaped(&paths.join(", ")), names.join(", "))
-    }
-}
-
-/// What rows go over.
-fn list(rows: &Rows) -> String {
-    match rows.iteration.query() {
-        Some(query) => format!("({})", query.text()),
-        None => rows.iteration.path().join("."),
-    }
-}
-
-/// The names of the conversions of a value, in the order in which they are applied. Values nest as deep as a section lets
-/// them.
-fn conversions(value: &Expression, names: &mut Vec<&'static str>) {
-    match &value.source {
-        Source::Coalesce(values) => values.iter().for_each(|value| conversions(value, names)),
-        Source::Query(_) => names.push("expression"),
-        Source::Path(_) | Source::Constant(_) | Source::Template(_) => {}
-    }
-    names.extend(value.convert.iter().map(Conversion::name));
 }

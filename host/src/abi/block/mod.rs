@@ -18,9 +18,11 @@
 mod bindings;
 mod costliest;
 mod deadline;
+mod described;
 mod error;
 mod fill;
 mod limits;
+mod record;
 mod value;
 mod writer;
 

@@ -1,7 +1,8 @@
 //! Blocks, written.
 
-use super::fill::{BlockParts, Fill, Record};
+use super::fill::{BlockParts, Fill};
 use super::limits::{BlockLimits, Spent};
+use super::record::Record;
 use super::value::{push_json, truthy_fuel};
 use super::{BlockError, Costliest, Deadline, HEADER_BYTES, SLOT_BYTES, SlotKind};
 use crate::abi::event::{Projection, Projector};
@@ -150,7 +151,7 @@ impl BlockWriter {
         projection: &Projection,
         limits: BlockLimits,
     ) -> Result<(), BlockError> {
-        let view = projector.view(projection, event);
+        let view = projection.view(event);
         if projector.ready().tables.is_empty() {
             // Nothing comes between records and texts.
             std::mem::swap(&mut self.block, &mut self.parts.texts);

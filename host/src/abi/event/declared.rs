@@ -87,7 +87,7 @@ impl InputSource {
     }
 }
 
-/// A value at one of the levels. Plans have hundreds, which are read for every event: they are kept small.
+/// A value at one of the levels. A plan has hundreds of them, and each is read for every event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ValuePlace {
     level: u8,
@@ -102,8 +102,10 @@ pub(crate) struct ValuePlace {
 }
 
 impl ValuePlace {
-    pub(crate) fn level(self) -> usize {
-        self.level.into()
+    /// What its path starts from.
+    #[inline]
+    pub(crate) fn level(self) -> u8 {
+        self.level
     }
 
     /// The number of its slot at its level.
@@ -250,9 +252,8 @@ impl PreparedSection {
         let lay_out = |places: &mut [ValuePlace], rows| {
             let levels = builder.levels(rows);
             for place in places {
-                let iteration = levels.get(place.level()).copied().flatten();
-                let trie = iteration.and_then(|iteration| elements.get(iteration));
-                place.slot = trie.unwrap_or(&event).position(place.path as usize);
+                let own = iteration(&levels, place.level).and_then(|own| elements.get(own));
+                place.slot = own.unwrap_or(&event).position(place.path as usize);
             }
         };
         for (input, prepared) in inputs.iter().zip(&mut prepared) {
@@ -296,6 +297,11 @@ impl PreparedSection {
 
 fn positions<T>(list: &[T], is_wanted: impl Fn(&T) -> bool) -> Vec<usize> {
     list.iter().enumerate().filter(|(_, item)| is_wanted(item)).map(|(index, _)| index).collect()
+}
+
+/// The iteration whose elements are at a level, of the [levels](Builder::levels) that something sees; `None` for the event.
+fn iteration(levels: &[Option<usize>], level: u8) -> Option<usize> {
+    levels.get(usize::from(level)).copied().flatten()
 }
 
 /// The path of an input that is what is there, as it is, or a test of it.
@@ -346,7 +352,7 @@ impl Builder<'_> {
                 InputSource::Condition(compiled, places.clone())
             }
         };
-        let deepest = places.iter().map(|place| place.level()).max().unwrap_or(0);
+        let deepest = places.iter().map(|place| usize::from(place.level)).max().unwrap_or(0);
         let own = self.levels(input.rows).len() - 1;
         let scope = match deepest {
             _ if deepest == own => ValueScope::Row,
@@ -373,7 +379,9 @@ impl Builder<'_> {
             let mut visit = |query: &mut CompiledQuery, places: &[ValuePlace], rows| {
                 let levels = self.levels(rows);
                 let place = |index: usize| match places.get(index) {
-                    Some(it) => (it.level(), format!("{:?} {}", levels.get(it.level()), it.path)),
+                    Some(it) => {
+                        (it.level.into(), format!("{:?} {}", iteration(&levels, it.level), it.path))
+                    }
                     None => (0, String::new()),
                 };
                 let gone_over = query.taken_apart().filter_map(|index| places.get(index));
@@ -421,7 +429,7 @@ impl Builder<'_> {
     /// Where a path of something in `rows` leads. A section is checked to have no other levels than those.
     fn place(&mut self, reference: &Reference, rows: Option<usize>) -> ValuePlace {
         let level = reference.level.0;
-        let iteration = self.levels(rows).get(usize::from(level)).copied().flatten();
+        let iteration = iteration(&self.levels(rows), level);
         let paths = match iteration {
             Some(iteration) => self.elements.get_mut(iteration).unwrap_or(&mut self.event),
             None => &mut self.event,

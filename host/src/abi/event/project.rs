@@ -32,6 +32,13 @@ impl Projection {
             self.tape = Tape::default();
         }
     }
+
+    /// Where the paths that start at the event's root lead, in the event that was read last.
+    pub(crate) fn view<'a>(&'a self, event: &'a [u8]) -> View<'a> {
+        // What was projected is UTF-8.
+        let text = simdutf8::basic::from_utf8(event).unwrap_or_default();
+        View::new(&self.slots, Doc { text, tape: &self.tape })
+    }
 }
 
 /// Reads events for one list of declared inputs.
@@ -170,13 +177,6 @@ impl Projector {
     /// Whether an iteration has no row for the entry with this key.
     pub(crate) fn withholds_entry(&self, iteration: usize, key: &str) -> bool {
         self.withheld.as_ref().is_some_and(|withheld| withheld.entry(iteration, key))
-    }
-
-    /// Where the paths that start at the event's root lead, in the event that was read last.
-    pub(crate) fn view<'a>(&'a self, projection: &'a Projection, event: &'a [u8]) -> View<'a> {
-        // What was projected is UTF-8.
-        let text = simdutf8::basic::from_utf8(event).unwrap_or_default();
-        View::new(&projection.slots, Doc { text, tape: &projection.tape })
     }
 
     /// Validates `event` from its first byte to its last and notes where the declared inputs are. A key that occurs twice

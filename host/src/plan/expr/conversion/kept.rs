@@ -5,7 +5,7 @@ use crate::plan::expr::JsonType;
 
 impl Conversion {
     /// The type of what it makes of a string or a number where that has the same text: the characters of the one, the digits of the
-    /// other. `None` where it hasn't, and where that isn't known at once.
+    /// other. `None` otherwise, and where that isn't known at once.
     pub(in crate::plan::expr) fn keeps(&self, kind: JsonType, text: &str) -> Option<JsonType> {
         let is_string = match kind {
             JsonType::String => true,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::tests::apply;
-use super::{Conversion, Converted};
+use super::{Chain, Conversion, Converted, StepOutcome};
 
 /// Any JSON, with text that conversions have something to do with.
 fn any_json() -> impl Strategy<Value = Value> {
@@ -57,6 +57,32 @@ proptest! {
                 let text: String = serde_json::from_str(&out).unwrap();
                 prop_assert_eq!(serde_json::to_string(&text).unwrap(), out);
             }
+        }
+    }
+
+    #[test]
+    fn what_steps_leave_as_it_is_is_what_they_give(
+        json in any_json(), convert in prop::collection::vec(any_step(), 0..3), fuel in 0..2_000_u64
+    ) {
+        let steps: Vec<_> = convert.iter().map(|step| Conversion::from_json(step).unwrap()).collect();
+        let (chain, json) = (Chain::new(&steps), json.to_string());
+        let (mut left, mut expected) = (fuel, fuel);
+        let kept = chain.kept(&json, &mut left);
+        if kept == Ok(None) {
+            prop_assert_eq!(left, fuel);
+        } else {
+            let given = chain.run(StepOutcome::read(json.as_str()), &mut expected);
+            let given = given.map(|given| match given {
+                StepOutcome::There(data) => {
+                    let mut out = Vec::new();
+                    data.write(&mut out);
+                    Some((String::from_utf8(out).unwrap(), data.json_type()))
+                }
+                StepOutcome::Absent | StepOutcome::Failed => None,
+            });
+            let kept = kept.map(|kept| kept.map(|(json, kind)| (json.to_owned(), kind)));
+            prop_assert_eq!(kept, given);
+            prop_assert_eq!(left, expected);
         }
     }
 

@@ -125,13 +125,13 @@ fn calendar_date(digits: &mut Digits<'_>) -> Option<Date> {
     Date::new(i16::from(century) * 100 + i16::from(year), month, day).ok()
 }
 
-/// Whether a text is a date in the form in which [`date`] gives it. Of days that not every month has this isn't said.
+/// Whether a text is a date in the form in which [`date`] gives it. False from the 29th on, which not every month has.
 pub(super) fn is_printed_date(text: &str) -> bool {
     let Some((date, [])) = text.as_bytes().split_first_chunk() else { return false };
     is_day(date)
 }
 
-/// Whether a text is a time in the form in which [`timestamp`] gives it, on such a day.
+/// Whether a text is a time in the form in which [`timestamp`] gives it. Days as of [`is_printed_date`].
 pub(super) fn is_printed_timestamp(text: &str) -> bool {
     let Some((date, [b'T', rest @ ..])) = text.as_bytes().split_first_chunk() else { return false };
     let Some(([h, hh, b':', m, mm, b':', s, ss], rest)) = rest.split_first_chunk() else {

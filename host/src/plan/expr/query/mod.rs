@@ -332,7 +332,7 @@ impl CompiledQuery {
             // An expression that reads the current value has an input in its place.
             let outcome = machine.eval(&self.program.op, Val::NULL);
             let outcome = outcome.and_then(|value| then(&mut machine, value));
-            outcome.inspect_err(|halt| stopped = Some(machine.stop(*halt)))
+            outcome.inspect_err(|_| stopped = machine.stopped())
         };
         let outcome = match event.memory().and_then(|memory| memory.try_borrow_mut().ok()) {
             Some(mut memory) => {
@@ -343,7 +343,8 @@ impl CompiledQuery {
             // Nothing is remembered.
             None => evaluate(&mut Memory::default()),
         };
-        outcome.map_err(|_| stopped.unwrap_or_default())
+        // Whatever ends an evaluation early says why.
+        outcome.map_err(|_| stopped.unwrap_or(Stop::OutOfFuel(OutOfFuel { missing: 0 })))
     }
 
     /// Whether its value counts as true. One that has none doesn't.

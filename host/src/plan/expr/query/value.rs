@@ -73,13 +73,13 @@ pub(crate) enum Form {
     Object(Run),
 }
 
-/// A value: its [form](Form), packed. Two integers are handed on in registers, also as a result or an option, and an enum of as many
-/// bytes is not.
+/// A value: its [form](Form), packed into two integers. Those are handed on in registers, also within a `Result` or an `Option`; an
+/// enum of as many bytes is handed on in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Val {
-    /// Which form, whether it is true or an object, and the number of the document: a byte each, from the lowest.
+    /// A byte each, the lowest first: which form, whether it is true or an object, the number of the document.
     head: NonZeroU32,
-    /// Two offsets, or one and a count, the first one below; or what else there is, below.
+    /// In the low half an offset, an index or an integer; in the high half where a part ends, or a count.
     place: u64,
 }
 
@@ -278,12 +278,26 @@ mod tests {
         ]
     }
 
+    fn kind(form: Form) -> JsonType {
+        match form {
+            Form::Null => JsonType::Null,
+            Form::Boolean(_) => JsonType::Boolean,
+            Form::Small(_) | Form::Number(_) | Form::Digits(_) => JsonType::Number,
+            Form::Text(_) | Form::Escaped(_) => JsonType::String,
+            Form::Taped { is_object: false, .. }
+            | Form::Written { is_object: false, .. }
+            | Form::List(_) => JsonType::Array,
+            Form::Taped { .. } | Form::Written { .. } | Form::Object(_) => JsonType::Object,
+        }
+    }
+
     proptest! {
         #[test]
         fn a_value_has_the_form_that_it_was_made_of(document: u8, low: u32, high: u32, flag: bool) {
             for (form, value) in values(document, low, high, flag) {
                 prop_assert_eq!(value.form(), form);
                 prop_assert_eq!(value.is_null(), form == Form::Null);
+                prop_assert_eq!(value.kind(), kind(form));
             }
         }
     }

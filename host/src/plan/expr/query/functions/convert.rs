@@ -9,7 +9,7 @@ use super::super::machine::{Machine, Outcome};
 use super::super::number::Number;
 use super::super::program::{Call, Extra, Unit};
 use super::super::tree::Operation;
-use super::super::value::{Form, Part, Val};
+use super::super::value::{Form, Val};
 use super::Arguments;
 use crate::plan::expr::conversion::{
     Data, MAX_TEXT_BYTES, StepOutcome, from_nanoseconds, is_printed_int64, nanoseconds,
@@ -43,8 +43,8 @@ pub(super) fn apply<'v, L: Lookup>(
             let key = match value.form() {
                 Form::Boolean(true) => Some(Cow::Borrowed("true")),
                 Form::Boolean(false) => Some(Cow::Borrowed("false")),
-                Form::Digits(_) if let Some(digits) = integer_digits(machine, value) => {
-                    Some(Cow::Borrowed(machine.written(digits)))
+                Form::Digits(part) if is_printed_int64(machine.written(part)) => {
+                    Some(Cow::Borrowed(machine.written(part)))
                 }
                 Form::Small(_) | Form::Number(_) | Form::Digits(_) => {
                     machine.number_of(value).map(|number| Cow::Owned(number.to_json()))
@@ -149,12 +149,6 @@ fn convert<'v, L: Lookup>(
     }
     machine.make(json.len())?;
     machine.made_json(&json)
-}
-
-/// The digits of an integer of 64 bits: what most numbers are, and what stays as it is.
-fn integer_digits<L: Lookup>(machine: &Machine<'_, '_, L>, value: Val) -> Option<Part> {
-    let (Form::Text(part) | Form::Digits(part)) = value.form() else { return None };
-    is_printed_int64(machine.written(part)).then_some(part)
 }
 
 /// The value that a text is as JSON.

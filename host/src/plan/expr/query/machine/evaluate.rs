@@ -25,7 +25,7 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         }
     }
 
-    /// The function of each kind of part is a call of its own, so that none saves the registers that another one takes.
+    /// Each kind of part has a function of its own, which isn't inlined: none saves registers on the stack that only another one needs.
     fn eval_part(&mut self, op: &'v Op, current: Val) -> Outcome<Val> {
         match op {
             Op::Input(number) => self.input(*number),

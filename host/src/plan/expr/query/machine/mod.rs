@@ -30,13 +30,6 @@ pub(crate) enum Stop {
     Failed(Failure),
 }
 
-impl Default for Stop {
-    /// There is no more fuel.
-    fn default() -> Self {
-        Self::OutOfFuel(OutOfFuel { missing: 0 })
-    }
-}
-
 /// That an evaluation has ended early. Why is kept in the machine, so that what is handed on fits into registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Halt;
@@ -113,9 +106,9 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         Err(Halt)
     }
 
-    /// Why the evaluation has ended early.
-    pub(super) fn stop(&mut self, Halt: Halt) -> Stop {
-        self.stopped.take().unwrap_or_default()
+    /// Why the evaluation has ended early, if it has.
+    pub(super) fn stopped(&self) -> Option<Stop> {
+        self.stopped
     }
 
     #[inline]

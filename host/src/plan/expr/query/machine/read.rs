@@ -13,14 +13,17 @@ use crate::json::tape::{Doc, Inside, TapeIndex};
 use crate::plan::expr::conversion::Data;
 use crate::plan::expr::{JsonType, Lookup};
 
-/// The elements of an array, one after the other: two integers, which are handed on in registers.
+/// The elements of an array, one after the other. Two integers, which are handed on in registers.
 #[derive(Clone, Copy)]
 pub(in crate::plan::expr::query) struct Items {
     /// One more than the number of the document on whose tape they are, or [`LISTED`].
     of: NonZeroU32,
-    /// Where the next one is, below, and where they end.
+    /// The number of the next one in the low half, where they end in the high half.
     place: u64,
 }
+
+// The document has room for that there is none.
+const _: () = assert!(size_of::<Option<Items>>() == 16);
 
 /// Where elements are.
 pub(super) enum Rest {
