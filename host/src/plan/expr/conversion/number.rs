@@ -7,6 +7,9 @@ use super::data::Data;
 /// So many digits fit into 64 bits without a sign.
 pub(in crate::plan::expr) const WORD_DIGITS: usize = 19;
 
+/// So many digits fit into 128 bits with a sign.
+const MAX_DIGITS: usize = 38;
+
 /// A number in decimal notation, exactly: its digits and where the point is.
 pub(super) struct Decimal<'t> {
     negative: bool,
@@ -51,13 +54,13 @@ impl<'t> Decimal<'t> {
     }
 
     /// The number times ten to the power of `places`, and whether that is an integer: digits after its point are cut
-    /// off. None where it has more than 38 digits.
+    /// off. None where it has more than [`MAX_DIGITS`].
     pub(super) fn scaled(&self, places: i64) -> Option<(i128, bool)> {
         if self.is_zero() {
             return Some((0, true));
         }
         let wanted = self.magnitude.saturating_add(places).max(0);
-        let wanted = usize::try_from(wanted).ok().filter(|wanted| *wanted <= 38)?;
+        let wanted = usize::try_from(wanted).ok().filter(|wanted| *wanted <= MAX_DIGITS)?;
         // From the first digit on that isn't zero.
         let whole = self.whole.get(self.leading..).unwrap_or_default();
         let fraction = self.leading.saturating_sub(self.whole.len());
@@ -66,8 +69,8 @@ impl<'t> Decimal<'t> {
         let (fraction, fraction_cut) =
             fraction.split_at((wanted - whole.len()).min(fraction.len()));
         let value = followed_by(followed_by(0, whole), fraction);
-        // No more than 38 digits altogether.
-        let value = value * 10_i128.pow((wanted - whole.len() - fraction.len()) as u32);
+        // No more digits than that altogether.
+        let value = value * power_of_ten(wanted - whole.len() - fraction.len());
         let is_integer = whole_cut.iter().chain(fraction_cut).all(|digit| *digit == b'0')
             && self.magnitude.saturating_add(places) >= 0;
         Some((if self.negative { -value } else { value }, is_integer))
@@ -105,12 +108,26 @@ fn power(text: &[u8]) -> Option<i64> {
     Some(if negative { -power } else { power })
 }
 
-/// A number with digits behind its own, of which there are no more than 38 altogether.
+/// Ten to a power that 127 bits hold.
+fn power_of_ten(power: usize) -> i128 {
+    static POWERS: [i128; MAX_DIGITS + 1] = {
+        let mut powers = [1; MAX_DIGITS + 1];
+        let mut power = 1;
+        while power <= MAX_DIGITS {
+            powers[power] = powers[power - 1] * 10;
+            power += 1;
+        }
+        powers
+    };
+    POWERS.get(power).copied().unwrap_or(i128::MAX)
+}
+
+/// A number with digits behind its own, of which there are no more than [`MAX_DIGITS`] altogether.
 fn followed_by(value: i128, digits: &[u8]) -> i128 {
     digits.chunks(WORD_DIGITS).fold(value, |value, digits| {
         let word = digits.iter().fold(0_u64, |word, digit| word * 10 + u64::from(digit - b'0'));
         // Most numbers have fewer digits than fill 64 bits.
-        let before = if value == 0 { 0 } else { value * 10_i128.pow(digits.len() as u32) };
+        let before = if value == 0 { 0 } else { value * power_of_ten(digits.len()) };
         before + i128::from(word)
     })
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::tests::apply;
-use super::{Chain, Conversion, Converted, StepOutcome};
+use super::{Chain, Conversion, Converted, Data, StepOutcome, time};
 
 /// Any JSON, with text that conversions have something to do with.
 fn any_json() -> impl Strategy<Value = Value> {
@@ -128,6 +128,9 @@ proptest! {
         let instant = jiff::Timestamp::new(seconds, 0).unwrap();
         let expected = |instant: jiff::Timestamp| Converted::Value(format!("\"{instant}\""));
         prop_assert_eq!(apply(&json!(["timestamp"]), &seconds.to_string()), expected(instant));
+        for data in [Data::Number(seconds.to_string().into()), Data::String(instant.to_string().into())] {
+            prop_assert_eq!(time::nanoseconds(&data, None), Some(instant.as_nanosecond()));
+        }
         if seconds >= 0 {
             // To microseconds.
             let kept = nanoseconds / 1_000 * 1_000;

@@ -13,6 +13,8 @@ use super::zone::Zone;
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 const PRINTER: DateTimePrinter = DateTimePrinter::new();
 
+/// The beginning of the year 1, in nanoseconds since 1970.
+const YEAR_1: i128 = -62_135_596_800 * 1_000_000_000;
 /// Decimal places of a second that are read.
 const PLACES: usize = 9;
 
@@ -36,13 +38,15 @@ pub(super) fn date<'t>(data: Data<'t>, zone: Option<&Zone>) -> Option<Data<'t>> 
 
 /// The nanoseconds since 1970 of the time that a value stands for.
 pub(crate) fn nanoseconds(data: &Data<'_>, zone: Option<&Zone>) -> Option<i128> {
-    Some(exact_time(data, zone)?.duration_since(EPOCH).as_nanos())
+    Some(match exact_time(data, zone)? {
+        ExactTime::Since1970(nanoseconds) => nanoseconds,
+        ExactTime::Utc(time) => time.duration_since(EPOCH).as_nanos(),
+    })
 }
 
 /// The timestamp of a time in nanoseconds since 1970.
 pub(crate) fn from_nanoseconds(nanoseconds: i128) -> Option<String> {
-    let since = SignedDuration::try_from_nanos_i128(nanoseconds)?;
-    print(&to_microseconds(EPOCH.checked_add(since).ok()?)?)
+    print(&utc(to_microseconds(nanoseconds))?)
 }
 
 fn print(time: &DateTime) -> Option<String> {
@@ -54,35 +58,58 @@ fn print(time: &DateTime) -> Option<String> {
     Some(text)
 }
 
+/// The time that a value stands for, to the microsecond, which is what graphs take.
 fn utc_time(data: &Data<'_>, zone: Option<&Zone>) -> Option<DateTime> {
-    to_microseconds(exact_time(data, zone)?)
-}
-
-/// What graphs take, in the years from 1 on.
-fn to_microseconds(utc: DateTime) -> Option<DateTime> {
-    if utc.year() < 1 {
-        return None;
+    match exact_time(data, zone)? {
+        ExactTime::Since1970(nanoseconds) => utc(to_microseconds(nanoseconds)),
+        ExactTime::Utc(time) if time.subsec_nanosecond() % 1_000 == 0 => Some(time),
+        ExactTime::Utc(time) => {
+            let fraction = time.subsec_nanosecond() / 1_000 * 1_000;
+            time.with().subsec_nanosecond(fraction).build().ok()
+        }
     }
-    utc.with().subsec_nanosecond(utc.subsec_nanosecond() / 1_000 * 1_000).build().ok()
 }
 
-/// The time in UTC that a value stands for, in the years from 1 to 9999. A time of the calendar all the way: the timestamps
-/// of `jiff` end a day early, and `9999-12-31T23:59:59Z` stands for "never" in many an event.
-fn exact_time(data: &Data<'_>, zone: Option<&Zone>) -> Option<DateTime> {
-    let utc = match data {
-        Data::Number(number) => epoch(&Decimal::read(number)?)?,
+/// Without what is finer than a microsecond, before 1970 as after it.
+fn to_microseconds(nanoseconds: i128) -> i128 {
+    nanoseconds.div_euclid(1_000) * 1_000
+}
+
+/// The time so many nanoseconds after 1970, in the years from 1 to 9999.
+fn utc(since_1970: i128) -> Option<DateTime> {
+    let time = EPOCH.checked_add(SignedDuration::try_from_nanos_i128(since_1970)?).ok()?;
+    (time.year() >= 1).then_some(time)
+}
+
+/// A time in UTC, in the years from 1 to 9999.
+enum ExactTime {
+    /// In nanoseconds.
+    Since1970(i128),
+    /// By the calendar all the way: the timestamps of `jiff` end a day early, and `9999-12-31T23:59:59Z` stands for "never" in many an
+    /// event.
+    Utc(DateTime),
+}
+
+/// The time that a value stands for.
+fn exact_time(data: &Data<'_>, zone: Option<&Zone>) -> Option<ExactTime> {
+    let number = match data {
+        Data::Number(number) => Decimal::read(number)?,
         Data::String(text) => match Decimal::read(text) {
             Some(_) if text.contains(['e', 'E']) => return None,
-            Some(number) => epoch(&number)?,
-            None => date_time(text, zone)?,
+            Some(number) => number,
+            None => {
+                let time = date_time(text, zone)?;
+                return (time.year() >= 1).then_some(ExactTime::Utc(time));
+            }
         },
         _ => return None,
     };
-    (utc.year() >= 1).then_some(utc)
+    epoch(&number).map(ExactTime::Since1970)
 }
 
-/// Seconds, milliseconds or microseconds since 1970, distinguished by their digits before the point.
-fn epoch(number: &Decimal<'_>) -> Option<DateTime> {
+/// The nanoseconds that seconds, milliseconds or microseconds since 1970 are, distinguished by their digits before the point. The most that
+/// these stand for is in the year 5138.
+fn epoch(number: &Decimal<'_>) -> Option<i128> {
     let to_nanoseconds = match number.magnitude() {
         ..=11 => 9,
         12..=14 => 6,
@@ -90,7 +117,7 @@ fn epoch(number: &Decimal<'_>) -> Option<DateTime> {
         _ => return None,
     };
     let (nanoseconds, _) = number.scaled(to_nanoseconds)?;
-    EPOCH.checked_add(SignedDuration::try_from_nanos_i128(nanoseconds)?).ok()
+    (nanoseconds >= YEAR_1).then_some(nanoseconds)
 }
 
 /// RFC 3339, with a space in the place of the `T` as well, and with an offset that may lack its colon or its minutes. The offset

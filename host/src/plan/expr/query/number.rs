@@ -66,9 +66,16 @@ impl Number {
         }
     }
 
-    /// An integer; none that a decimal doesn't hold.
-    pub(crate) fn from_wide_integer(value: i128) -> Option<Self> {
-        Decimal::try_from_i128_with_scale(value, 0).ok().map(Self::Decimal)
+    /// An integer of which so many digits are behind the point; none that a decimal doesn't hold.
+    pub(crate) fn with_scale(value: i128, scale: u32) -> Option<Self> {
+        let decimal = match i64::try_from(value) {
+            Ok(value) => {
+                let (value, scale) = without_zeros(value, scale);
+                Decimal::try_new(value, scale)
+            }
+            Err(_) => Decimal::try_from_i128_with_scale(value, scale),
+        };
+        decimal.ok().map(Self::Decimal)
     }
 
     fn is_negative(self) -> bool {
@@ -81,11 +88,10 @@ impl Number {
     /// Its JSON: an integer in digits, a fraction without zeros at its end.
     pub(crate) fn to_json(self) -> String {
         match self {
-            Self::Decimal(decimal) if decimal.is_zero() => "0".to_owned(),
-            Self::Decimal(decimal) if decimal.scale() == 0 => {
-                itoa::Buffer::new().format(decimal.mantissa()).to_owned()
-            }
-            Self::Decimal(decimal) => decimal.normalize().to_string(),
+            Self::Decimal(decimal) => match i64::try_from(decimal.mantissa()) {
+                Ok(value) => printed(value, decimal.scale()),
+                Err(_) => decimal.normalize().to_string(),
+            },
             Self::Double(double) => serde_json::Number::from_f64(double)
                 .map_or_else(|| "0".to_owned(), |number| number.to_string()),
         }
@@ -94,7 +100,8 @@ impl Number {
     /// The result of an operation; none for a division by zero, and beyond the doubles.
     pub(crate) fn apply(self, operation: Operation, other: Self) -> Option<Self> {
         if let (Self::Decimal(left), Self::Decimal(right)) = (self, other)
-            && let Some(result) = on_decimals(operation, left, right)
+            && let Some(result) =
+                on_words(operation, left, right).or_else(|| on_decimals(operation, left, right))
         {
             return Some(Self::Decimal(result));
         }
@@ -208,15 +215,49 @@ fn short(text: &str) -> Option<Decimal> {
     if digits.len() > WORD_DIGITS + usize::from(point.is_some()) {
         return None;
     }
-    let mut value = i64::try_from(value).ok()?;
+    let value = i64::try_from(value).ok()?;
     // Far fewer than 32 bits hold.
-    let mut scale = point.map_or(0, |point| (digits.len() - point - 1) as u32);
+    let scale = point.map_or(0, |point| (digits.len() - point - 1) as u32);
+    let (value, scale) = without_zeros(value, scale);
+    let is_held = digits.first().is_some_and(u8::is_ascii_digit);
+    is_held.then(|| Decimal::new(if negative { -value } else { value }, scale))
+}
+
+/// The same number without zeros at the end of what is behind the point.
+fn without_zeros(mut value: i64, mut scale: u32) -> (i64, u32) {
     while scale > 0 && value % 10 == 0 {
         value /= 10;
         scale -= 1;
     }
-    let is_held = digits.first().is_some_and(u8::is_ascii_digit);
-    is_held.then(|| Decimal::new(if negative { -value } else { value }, scale))
+    (value, scale)
+}
+
+/// The digits of an integer of which so many are behind the point, without zeros at the end of those.
+fn printed(value: i64, scale: u32) -> String {
+    let (value, scale) = without_zeros(value, scale);
+    let mut buffer = itoa::Buffer::new();
+    if scale == 0 {
+        return buffer.format(value).to_owned();
+    }
+    let digits = buffer.format(value.unsigned_abs());
+    let scale = scale as usize;
+    let mut printed = String::with_capacity(scale.max(digits.len()) + "-0.".len());
+    if value < 0 {
+        printed.push('-');
+    }
+    match digits.split_at_checked(digits.len().saturating_sub(scale)) {
+        Some((whole, fraction)) if !whole.is_empty() => {
+            printed.push_str(whole);
+            printed.push('.');
+            printed.push_str(fraction);
+        }
+        _ => {
+            printed.push_str("0.");
+            printed.extend(std::iter::repeat_n('0', scale - digits.len()));
+            printed.push_str(digits);
+        }
+    }
+    printed
 }
 
 /// The decimal that a number of JSON is, if there is one.
@@ -251,6 +292,28 @@ fn decimal(text: &str) -> Option<Decimal> {
     }
     let scale = u32::try_from(scale).ok()?;
     Decimal::try_from_i128_with_scale(if negative { -digits } else { digits }, scale).ok()
+}
+
+/// The result of an operation that is short, where the digits of both sides and those of the result fit into 64 bits, as most do.
+fn on_words(operation: Operation, left: Decimal, right: Decimal) -> Option<Decimal> {
+    let word = |decimal: Decimal| i64::try_from(decimal.mantissa()).ok();
+    let (one, other) = (word(left)?, word(right)?);
+    let (scale, other_scale) = (left.scale(), right.scale());
+    let (result, scale) = match operation {
+        Operation::Multiply => (one.checked_mul(other)?, scale + other_scale),
+        Operation::Add | Operation::Subtract => {
+            let most = scale.max(other_scale);
+            let scaled = |word: i64, scale| word.checked_mul(10_i64.checked_pow(most - scale)?);
+            let (one, other) = (scaled(one, scale)?, scaled(other, other_scale)?);
+            let result = match operation {
+                Operation::Add => one.checked_add(other),
+                _ => one.checked_sub(other),
+            };
+            (result?, most)
+        }
+        Operation::Divide | Operation::FloorDivide | Operation::Modulo => return None,
+    };
+    Decimal::try_new(result, scale).ok()
 }
 
 /// The result where a decimal holds it, with as many digits as it has, or more than a double would have.
@@ -288,6 +351,8 @@ fn modulo(left: Decimal, right: Decimal) -> Option<Decimal> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn read(text: &str) -> Number {
@@ -318,6 +383,44 @@ mod tests {
             assert_eq!(read("1").apply(operation, read("0.0")), None);
         }
         assert_eq!(read("1e300").apply(Operation::Multiply, read("1e300")), None);
+    }
+
+    /// Decimals of up to 28 digits, most of them short.
+    fn decimals() -> impl Strategy<Value = Decimal> {
+        let digits = prop_oneof![
+            any::<i16>().prop_map(i128::from),
+            any::<i64>().prop_map(i128::from),
+            -(10_i128.pow(28))..10_i128.pow(28),
+        ];
+        let scale = prop_oneof![0_u32..4, 0_u32..=28];
+        (digits, scale)
+            .prop_map(|(digits, scale)| Decimal::try_from_i128_with_scale(digits, scale).unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn what_fits_into_words_is_what_decimals_give(one in decimals(), other in decimals()) {
+            for operation in [
+                Operation::Add,
+                Operation::Subtract,
+                Operation::Multiply,
+                Operation::Divide,
+                Operation::Modulo,
+                Operation::FloorDivide,
+            ] {
+                if let Some(result) = on_words(operation, one, other) {
+                    prop_assert_eq!(Some(result), on_decimals(operation, one, other));
+                }
+            }
+        }
+
+        #[test]
+        fn decimals_are_printed_without_zeros_at_their_end(decimal in decimals()) {
+            let expected = if decimal.is_zero() { Decimal::ZERO } else { decimal.normalize() };
+            prop_assert_eq!(Number::Decimal(decimal).to_json(), expected.to_string());
+            let scaled = Number::with_scale(decimal.mantissa(), decimal.scale());
+            prop_assert_eq!(scaled, Some(Number::Decimal(decimal)));
+        }
     }
 
     #[test]

@@ -203,24 +203,23 @@ fn time<'v, L: Lookup>(
             None => arguments.invalid_value(machine, "a time in the years 0001 to 9999"),
         };
     }
-    let result = match function {
+    let nanoseconds = match function {
         F::Epoch => instant(machine, value),
         _ => {
             let until = arguments.value(machine, 1);
             machine.spend_cost(Conversion::Timestamp(None).cost(), until.size())?;
             let (from, until) = (instant(machine, value), instant(machine, until));
-            from.zip(until).and_then(|(from, until)| until.apply(Operation::Subtract, from))
+            from.zip(until).map(|(from, until)| until - from)
         }
     };
-    let result = result.and_then(|it| it.apply(Operation::Divide, unit.nanoseconds().into()));
-    match result {
+    // Some 20 digits, which a decimal holds.
+    match nanoseconds.and_then(|it| Number::with_scale(it, unit.nanoseconds().ilog10())) {
         Some(number) => machine.made_number(number),
         None => arguments.invalid_value(machine, "a time, as timestamp takes it"),
     }
 }
 
-/// Nanoseconds of a time.
-fn instant<L: Lookup>(machine: &Machine<'_, '_, L>, value: Val) -> Option<Number> {
-    let nanoseconds = nanoseconds(&machine.data(value, "")?, machine.zone)?;
-    Number::from_wide_integer(nanoseconds)
+/// Nanoseconds of a time since 1970.
+fn instant<L: Lookup>(machine: &Machine<'_, '_, L>, value: Val) -> Option<i128> {
+    nanoseconds(&machine.data(value, "")?, machine.zone)
 }
