@@ -223,7 +223,7 @@ impl Tape {
     }
 
     /// The value of the last member of an object with that key, and how many members were looked at.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn member(
         &self,
         text: &[u8],
