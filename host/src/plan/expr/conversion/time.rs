@@ -46,7 +46,7 @@ pub(crate) fn nanoseconds(data: &Data<'_>, zone: Option<&Zone>) -> Option<i128> 
 
 /// The timestamp of a time in nanoseconds since 1970.
 pub(crate) fn from_nanoseconds(nanoseconds: i128) -> Option<String> {
-    print(&utc(to_microseconds(nanoseconds))?)
+    print(&to_microseconds(utc(nanoseconds)?)?)
 }
 
 fn print(time: &DateTime) -> Option<String> {
@@ -58,21 +58,20 @@ fn print(time: &DateTime) -> Option<String> {
     Some(text)
 }
 
-/// The time that a value stands for, to the microsecond, which is what graphs take.
+/// The time that a value stands for, to the microsecond.
 fn utc_time(data: &Data<'_>, zone: Option<&Zone>) -> Option<DateTime> {
-    match exact_time(data, zone)? {
-        ExactTime::Since1970(nanoseconds) => utc(to_microseconds(nanoseconds)),
-        ExactTime::Utc(time) if time.subsec_nanosecond() % 1_000 == 0 => Some(time),
-        ExactTime::Utc(time) => {
-            let fraction = time.subsec_nanosecond() / 1_000 * 1_000;
-            time.with().subsec_nanosecond(fraction).build().ok()
-        }
-    }
+    to_microseconds(match exact_time(data, zone)? {
+        ExactTime::Since1970(nanoseconds) => utc(nanoseconds)?,
+        ExactTime::Utc(time) => time,
+    })
 }
 
-/// Without what is finer than a microsecond, before 1970 as after it.
-fn to_microseconds(nanoseconds: i128) -> i128 {
-    nanoseconds.div_euclid(1_000) * 1_000
+/// What graphs take. Most times are no finer.
+fn to_microseconds(utc: DateTime) -> Option<DateTime> {
+    match utc.subsec_nanosecond() % 1_000 {
+        0 => Some(utc),
+        finer => utc.with().subsec_nanosecond(utc.subsec_nanosecond() - finer).build().ok(),
+    }
 }
 
 /// The time so many nanoseconds after 1970, in the years from 1 to 9999.
