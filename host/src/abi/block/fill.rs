@@ -15,7 +15,7 @@ use crate::abi::event::declared::{
 use crate::abi::event::element::{self, ElementSlots, Entry, View};
 use crate::json::tape::{Doc, Tape};
 use crate::plan::expr::{
-    CompiledValue, Evaluated, JsonType, Memory, OutOfFuel, Over, fuel, is_truthy,
+    CompiledCondition, CompiledValue, Evaluated, JsonType, Memory, OutOfFuel, Over, fuel, is_truthy,
 };
 
 /// Fuel that each row costs, whatever is in it.
@@ -447,37 +447,53 @@ impl<'a> Fill<'a> {
     ) -> Filled<Record> {
         match &input.source {
             InputSource::Value(place) => self.copied(*place, bindings),
-            InputSource::Truthy(place) => {
-                let slot = bindings.slot(*place);
-                if !slot.kind.is_there() {
-                    return Ok(Record::without_text(slot.kind));
-                }
-                let text = bindings.bytes(*place, slot);
-                let before = self.fuel;
-                let spent = fuel::spend(&mut self.fuel, truthy_fuel(text));
-                self.note_input(index, before);
-                spent.map_err(|spent| self.out_of_fuel(FuelUse::Input(index), spent))?;
-                self.word(is_truthy(text))
-            }
+            InputSource::Truthy(place) => self.truthy(index, *place, bindings),
             InputSource::Condition(condition, places) => {
-                let values = BoundValues::new(
-                    bindings,
-                    places,
-                    self.declared,
-                    &self.parts.memory,
-                    &self.numbers,
-                );
-                let before = self.fuel;
-                let holds = condition.holds(&values, &mut self.fuel);
-                self.note_input(index, before);
-                let holds =
-                    holds.map_err(|spent| self.out_of_fuel(FuelUse::Input(index), spent))?;
-                self.word(holds)
+                self.tested(index, condition, places, bindings)
             }
             InputSource::Evaluated(value, places) => self.evaluated(index, value, places, bindings),
         }
     }
 
+    /// Whether what is at a place counts as true.
+    #[inline(never)]
+    fn truthy(
+        &mut self,
+        index: usize,
+        place: ValuePlace,
+        bindings: &Bindings<'_>,
+    ) -> Filled<Record> {
+        let slot = bindings.slot(place);
+        if !slot.kind.is_there() {
+            return Ok(Record::without_text(slot.kind));
+        }
+        let text = bindings.bytes(place, slot);
+        let before = self.fuel;
+        let spent = fuel::spend(&mut self.fuel, truthy_fuel(text));
+        self.note_input(index, before);
+        spent.map_err(|spent| self.out_of_fuel(FuelUse::Input(index), spent))?;
+        self.word(is_truthy(text))
+    }
+
+    /// Whether a condition holds.
+    #[inline(never)]
+    fn tested(
+        &mut self,
+        index: usize,
+        condition: &CompiledCondition,
+        places: &[ValuePlace],
+        bindings: &Bindings<'_>,
+    ) -> Filled<Record> {
+        let values =
+            BoundValues::new(bindings, places, self.declared, &self.parts.memory, &self.numbers);
+        let before = self.fuel;
+        let holds = condition.holds(&values, &mut self.fuel);
+        self.note_input(index, before);
+        let holds = holds.map_err(|spent| self.out_of_fuel(FuelUse::Input(index), spent))?;
+        self.word(holds)
+    }
+
+    #[inline(never)]
     fn evaluated(
         &mut self,
         index: usize,

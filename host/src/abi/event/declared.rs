@@ -66,6 +66,8 @@ pub(crate) struct PreparedInput {
 }
 
 /// What an input is made from.
+// With a byte of its own for which one it is, as the parts of expressions.
+#[repr(u8)]
 #[derive(Clone, Debug)]
 pub(crate) enum InputSource {
     /// The value, as it is.

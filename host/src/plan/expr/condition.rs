@@ -55,6 +55,20 @@ pub enum JsonType {
     Null,
 }
 
+impl JsonType {
+    /// The type whose discriminant this is; null where there is none.
+    pub(crate) const fn numbered(number: u8) -> Self {
+        match number {
+            0 => Self::String,
+            1 => Self::Number,
+            2 => Self::Boolean,
+            3 => Self::Object,
+            4 => Self::Array,
+            _ => Self::Null,
+        }
+    }
+}
+
 impl Condition {
     /// Levels that conditions nest at most.
     pub const MAX_DEPTH: usize = 8;

@@ -39,6 +39,8 @@ pub(crate) struct CompiledValue {
     in_text: Option<Box<InText>>,
 }
 
+// With a byte of its own for which one it is, as the parts of expressions.
+#[repr(u8)]
 #[derive(Clone, Debug)]
 enum CompiledSource {
     Path(usize),

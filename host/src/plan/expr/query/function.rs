@@ -1,6 +1,7 @@
 //! The functions: what they are called, what they take, and what they give.
 
 use crate::json::{JsonKind, JsonKinds};
+use crate::plan::expr::JsonType;
 
 /// What an argument has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,45 @@ pub(crate) enum Parameter {
 }
 
 impl Parameter {
+    /// Whether it takes a value of a type; of an array, whatever its elements are.
+    pub(crate) fn takes(self, kind: JsonType) -> bool {
+        const fn only(kind: JsonType) -> u8 {
+            1 << kind as u8
+        }
+        let kinds = match self {
+            Self::Number => only(JsonType::Number),
+            Self::String => only(JsonType::String),
+            Self::Object => only(JsonType::Object),
+            Self::Array
+            | Self::Numbers
+            | Self::Strings
+            | Self::Arrays
+            | Self::Objects
+            | Self::Sortable => only(JsonType::Array),
+            Self::ArrayOrString => only(JsonType::Array) | only(JsonType::String),
+            Self::Sized => only(JsonType::Array) | only(JsonType::String) | only(JsonType::Object),
+            Self::Any
+            | Self::Expression
+            | Self::Constant
+            | Self::ConstantGroup
+            | Self::Table
+            | Self::Unit => u8::MAX,
+        };
+        kinds & only(kind) != 0
+    }
+
+    /// The types of which all elements of an array have to be one; none where they may be anything.
+    pub(crate) fn elements(self) -> &'static [JsonType] {
+        match self {
+            Self::Numbers => &[JsonType::Number],
+            Self::Strings => &[JsonType::String],
+            Self::Arrays => &[JsonType::Array],
+            Self::Objects => &[JsonType::Object],
+            Self::Sortable => &[JsonType::Number, JsonType::String],
+            _ => &[],
+        }
+    }
+
     /// In words.
     pub(crate) fn expected(self) -> &'static str {
         match self {

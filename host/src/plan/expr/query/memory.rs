@@ -369,8 +369,9 @@ impl Memory {
         self.arena.doc()
     }
 
-    pub(super) fn known(&self, part: SharedPart, of: u32) -> Option<Known> {
-        self.kept.get(part.number).filter(|kept| kept.of == of)?.known
+    #[inline]
+    pub(super) fn known(&self, part: SharedPart, of: u32) -> Option<&Known> {
+        self.kept.get(part.number).filter(|kept| kept.of == of)?.known.as_ref()
     }
 
     /// Keeps what a part has come to, if there is room: all that was made since `from`. `literals` are those of the expression that it

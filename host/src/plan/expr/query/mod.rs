@@ -326,25 +326,22 @@ impl CompiledQuery {
         fuel: &mut u64,
         then: impl FnOnce(&mut Machine<'_, '_, L>, Val) -> Outcome<T>,
     ) -> Result<T, Stop> {
-        let mut stopped = None;
-        let evaluate = |memory: &mut Memory| {
-            let mut machine = Machine::new(&self.program, &self.inputs, event, fuel, memory);
-            // An expression that reads the current value has an input in its place.
-            let outcome = machine.eval(&self.program.op, Val::NULL);
-            let outcome = outcome.and_then(|value| then(&mut machine, value));
-            outcome.inspect_err(|_| stopped = machine.stopped())
-        };
-        let outcome = match event.memory().and_then(|memory| memory.try_borrow_mut().ok()) {
-            Some(mut memory) => {
-                let outcome = evaluate(&mut memory);
-                memory.end();
-                outcome
-            }
+        let mut remembered = event.memory().and_then(|memory| memory.try_borrow_mut().ok());
+        let mut own = None;
+        let memory: &mut Memory = match &mut remembered {
+            Some(memory) => memory,
             // Nothing is remembered.
-            None => evaluate(&mut Memory::default()),
+            None => own.insert(Memory::default()),
         };
+        let mut machine = Machine::new(&self.program, &self.inputs, event, fuel, memory);
+        // An expression that reads the current value has an input in its place.
+        let outcome = machine.eval(&self.program.op, Val::NULL);
+        let outcome = outcome.and_then(|value| then(&mut machine, value));
         // Whatever ends an evaluation early says why.
-        outcome.map_err(|_| stopped.unwrap_or(Stop::OutOfFuel(OutOfFuel { missing: 0 })))
+        let none = Stop::OutOfFuel(OutOfFuel { missing: 0 });
+        let outcome = outcome.map_err(|_| machine.stopped().unwrap_or(none));
+        memory.end();
+        outcome
     }
 
     /// Whether its value counts as true. One that has none doesn't.

@@ -15,6 +15,8 @@ use crate::json::{JsonKind, JsonKinds, WantedKey};
 use crate::plan::expr::{Conversion, JsonType, Level, Reference, Zone};
 
 /// A part of an expression, made ready.
+// Which one it is has a byte of its own: in what a field leaves unused, it takes ten instructions to find out.
+#[repr(u8)]
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     /// What is at the reference with this number.

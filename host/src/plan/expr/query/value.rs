@@ -77,7 +77,7 @@ pub(crate) enum Form {
 /// enum of as many bytes is handed on in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Val {
-    /// A byte each, the lowest first: which form, whether it is true or an object, the number of the document.
+    /// A byte each, the lowest first: which form, whether it is true or an object, the number of the document, which type of JSON.
     head: NonZeroU32,
     /// In the low half an offset, an index or an integer; in the high half where a part ends, or a count.
     place: u64,
@@ -96,68 +96,75 @@ const LIST: u8 = 10;
 const OBJECT: u8 = 11;
 
 impl Val {
-    pub(crate) const NULL: Self = Self::new(NULL, false, 0, 0, 0);
+    pub(crate) const NULL: Self = Self::new(NULL, JsonType::Null, false, 0, 0, 0);
 
     #[inline(always)]
     pub(crate) fn boolean(truth: bool) -> Self {
-        Self::new(BOOLEAN, truth, 0, 0, 0)
+        Self::new(BOOLEAN, JsonType::Boolean, truth, 0, 0, 0)
     }
 
     #[inline(always)]
     pub(crate) fn small(small: i32) -> Self {
-        Self::new(SMALL, false, 0, small.cast_unsigned(), 0)
+        Self::new(SMALL, JsonType::Number, false, 0, small.cast_unsigned(), 0)
     }
 
     #[inline(always)]
     pub(crate) fn number(index: u32) -> Self {
-        Self::new(NUMBER, false, 0, index, 0)
+        Self::new(NUMBER, JsonType::Number, false, 0, index, 0)
     }
 
     #[inline(always)]
     pub(crate) fn digits(part: Part) -> Self {
-        Self::of_part(DIGITS, false, part)
+        Self::of_part(DIGITS, JsonType::Number, false, part)
     }
 
     #[inline(always)]
     pub(crate) fn text(part: Part) -> Self {
-        Self::of_part(TEXT, false, part)
+        Self::of_part(TEXT, JsonType::String, false, part)
     }
 
     #[inline(always)]
     pub(crate) fn escaped(part: Part) -> Self {
-        Self::of_part(ESCAPED, false, part)
+        Self::of_part(ESCAPED, JsonType::String, false, part)
     }
 
     #[inline(always)]
     pub(crate) fn taped(document: DocumentNumber, index: TapeIndex, is_object: bool) -> Self {
-        Self::new(TAPED, is_object, document, index, 0)
+        Self::new(TAPED, nested(is_object), is_object, document, index, 0)
     }
 
     #[inline(always)]
     pub(crate) fn written(part: Part, is_object: bool) -> Self {
-        Self::of_part(WRITTEN, is_object, part)
+        Self::of_part(WRITTEN, nested(is_object), is_object, part)
     }
 
     #[inline(always)]
     pub(crate) fn list(run: Run) -> Self {
-        Self::new(LIST, false, 0, run.start, run.count)
+        Self::new(LIST, JsonType::Array, false, 0, run.start, run.count)
     }
 
     #[inline(always)]
     pub(crate) fn object(run: Run) -> Self {
-        Self::new(OBJECT, false, 0, run.start, run.count)
+        Self::new(OBJECT, JsonType::Object, false, 0, run.start, run.count)
     }
 
     #[inline(always)]
-    const fn new(form: u8, flag: bool, document: DocumentNumber, low: u32, high: u32) -> Self {
-        let head = form as u32 | (flag as u32) << 8 | (document as u32) << 16;
+    const fn new(
+        form: u8,
+        kind: JsonType,
+        flag: bool,
+        document: DocumentNumber,
+        low: u32,
+        high: u32,
+    ) -> Self {
+        let head = form as u32 | (flag as u32) << 8 | (document as u32) << 16 | (kind as u32) << 24;
         let head = NonZeroU32::new(head).expect("no form has the number 0");
         Self { head, place: low as u64 | (high as u64) << 32 }
     }
 
     #[inline(always)]
-    const fn of_part(form: u8, flag: bool, part: Part) -> Self {
-        Self::new(form, flag, part.document, part.start, part.end)
+    const fn of_part(form: u8, kind: JsonType, flag: bool, part: Part) -> Self {
+        Self::new(form, kind, flag, part.document, part.start, part.end)
     }
 
     #[inline(always)]
@@ -219,16 +226,9 @@ impl Val {
         self.tag() == NULL
     }
 
+    #[inline(always)]
     pub(crate) fn kind(self) -> JsonType {
-        match self.tag() {
-            BOOLEAN => JsonType::Boolean,
-            SMALL | NUMBER | DIGITS => JsonType::Number,
-            TEXT | ESCAPED => JsonType::String,
-            TAPED | WRITTEN if self.flag() => JsonType::Object,
-            TAPED | WRITTEN | LIST => JsonType::Array,
-            OBJECT => JsonType::Object,
-            _ => JsonType::Null,
-        }
+        JsonType::numbered((self.head.get() >> 24) as u8)
     }
 
     /// Bytes that reading it takes, by itself and without what is in it.
@@ -239,6 +239,10 @@ impl Val {
             _ => 4,
         }
     }
+}
+
+fn nested(is_object: bool) -> JsonType {
+    if is_object { JsonType::Object } else { JsonType::Array }
 }
 
 impl fmt::Debug for Val {

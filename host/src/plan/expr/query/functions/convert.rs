@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::super::function::FunctionName as F;
 use super::super::machine::{Machine, Outcome};
 use super::super::number::Number;
-use super::super::program::{Call, Extra, Unit};
+use super::super::program::{Extra, Unit};
 use super::super::tree::Operation;
 use super::super::value::{Form, Val};
 use super::Arguments;
@@ -16,12 +16,12 @@ use crate::plan::expr::conversion::{
 };
 use crate::plan::expr::{Conversion, JsonType, Lookup, fuel};
 
+#[inline(never)]
 pub(super) fn apply<'v, L: Lookup>(
     machine: &mut Machine<'v, '_, L>,
-    arguments: Arguments<'_>,
-    call: &'v Call,
+    arguments: Arguments<'v>,
 ) -> Outcome<Val> {
-    let value = arguments.value(machine, 0);
+    let Arguments { first: value, call, .. } = arguments;
     match call.function.function {
         F::ToNumber => return to_number(machine, value),
         F::ToString => {
@@ -34,7 +34,7 @@ pub(super) fn apply<'v, L: Lookup>(
         _ => {}
     }
     // What plans have beside JMESPath leaves null as it is.
-    if (0..arguments.count).any(|index| arguments.value(machine, index).is_null()) {
+    if (0..arguments.count()).any(|index| arguments.value(machine, index).is_null()) {
         return Ok(Val::NULL);
     }
     match (&call.extra, call.function.function) {
@@ -69,6 +69,7 @@ pub(super) fn apply<'v, L: Lookup>(
     }
 }
 
+#[inline(never)]
 fn to_number<L: Lookup>(machine: &mut Machine<'_, '_, L>, value: Val) -> Outcome<Val> {
     if value.kind() == JsonType::Number {
         return Ok(value);
@@ -82,6 +83,7 @@ fn to_number<L: Lookup>(machine: &mut Machine<'_, '_, L>, value: Val) -> Outcome
 }
 
 /// What a step of `convert` makes of a value.
+#[inline(never)]
 fn convert<'v, L: Lookup>(
     machine: &mut Machine<'v, '_, L>,
     arguments: Arguments<'_>,
@@ -152,6 +154,7 @@ fn convert<'v, L: Lookup>(
 }
 
 /// The value that a text is as JSON.
+#[inline(never)]
 fn parse_json<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     arguments: Arguments<'_>,
@@ -181,13 +184,14 @@ fn parse_json<L: Lookup>(
 }
 
 /// `epoch`, `from_epoch` and `duration`.
+#[inline(never)]
 fn time<'v, L: Lookup>(
     machine: &mut Machine<'v, '_, L>,
     arguments: Arguments<'_>,
     function: F,
     unit: Unit,
 ) -> Outcome<Val> {
-    let value = arguments.value(machine, 0);
+    let value = arguments.first;
     machine.spend_cost(Conversion::Timestamp(None).cost(), value.size())?;
     if function == F::FromEpoch {
         let number = to_number(machine, value)?;

@@ -30,6 +30,7 @@ impl<'m> SortKey<'m> {
     }
 }
 
+#[inline(never)]
 pub(super) fn sum<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     list: Val,
@@ -44,6 +45,7 @@ pub(super) fn sum<L: Lookup>(
     Ok(sum)
 }
 
+#[inline(never)]
 pub(super) fn contains<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     subject: Val,
@@ -65,7 +67,24 @@ pub(super) fn contains<L: Lookup>(
     Ok(Val::boolean(false))
 }
 
+#[inline(never)]
+pub(super) fn reverse<L: Lookup>(machine: &mut Machine<'_, '_, L>, of: Val) -> Outcome<Val> {
+    let Some(mut items) = machine.items(of)? else {
+        let text = machine.text(of).unwrap_or_default();
+        let text: String = text.chars().rev().collect();
+        return machine.make_text(&text);
+    };
+    let base = machine.base();
+    while let Some(item) = machine.next(&mut items) {
+        machine.spend(0)?;
+        machine.push(item);
+    }
+    machine.memory.arena.stack.get_mut(base..).unwrap_or_default().reverse();
+    machine.list_from(base)
+}
+
 /// `keys`, `values` and `items`.
+#[inline(never)]
 pub(super) fn of_members<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     object: Val,
@@ -92,6 +111,7 @@ pub(super) fn of_members<L: Lookup>(
     machine.list_from(base)
 }
 
+#[inline(never)]
 pub(super) fn from_items<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     arguments: Arguments<'_>,
@@ -114,12 +134,13 @@ pub(super) fn from_items<L: Lookup>(
     machine.object_from(base)
 }
 
+#[inline(never)]
 pub(super) fn merge<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     arguments: Arguments<'_>,
 ) -> Outcome<Val> {
     let base = machine.base();
-    for argument in 0..arguments.count {
+    for argument in 0..arguments.count() {
         let members = machine.members(arguments.value(machine, argument))?;
         for index in 0..members.map_or(0, |members| members.count as usize) {
             let member = members.and_then(|members| machine.member(members, index));
@@ -131,12 +152,13 @@ pub(super) fn merge<L: Lookup>(
     machine.object_from(base)
 }
 
+#[inline(never)]
 pub(super) fn zip<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     arguments: Arguments<'_>,
 ) -> Outcome<Val> {
-    let mut columns = Vec::with_capacity(arguments.count);
-    for argument in 0..arguments.count {
+    let mut columns = Vec::with_capacity(arguments.count());
+    for argument in 0..arguments.count() {
         columns.extend(machine.items(arguments.value(machine, argument))?);
     }
     let rows = machine.base();
@@ -158,6 +180,7 @@ pub(super) fn zip<L: Lookup>(
 }
 
 /// The element that comes before all others, or after them.
+#[inline(never)]
 pub(super) fn most<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     list: Val,
@@ -193,6 +216,7 @@ fn most_of_pairs<L: Lookup>(
     most
 }
 
+#[inline(never)]
 pub(super) fn sort<L: Lookup>(machine: &mut Machine<'_, '_, L>, list: Val) -> Outcome<Val> {
     let base = machine.base();
     let Some(mut items) = machine.items(list)? else { return Ok(Val::NULL) };
@@ -224,6 +248,7 @@ fn sorted<L: Lookup>(machine: &mut Machine<'_, '_, L>, base: usize) -> Outcome<V
 }
 
 /// Elements that aren't equal to one before them.
+#[inline(never)]
 pub(super) fn distinct<L: Lookup>(machine: &mut Machine<'_, '_, L>, list: Val) -> Outcome<Val> {
     let Some(mut items) = machine.items(list)? else { return Ok(Val::NULL) };
     let base = machine.base();
@@ -302,6 +327,7 @@ fn distinct_of_many<L: Lookup>(
 }
 
 /// The functions that evaluate an expression for each element.
+#[inline(never)]
 pub(super) fn by<'v, L: Lookup>(
     machine: &mut Machine<'v, '_, L>,
     arguments: Arguments<'_>,

@@ -13,19 +13,32 @@ use super::tree::Operation;
 use super::value::Val;
 use crate::plan::expr::{JsonType, Lookup};
 
-/// The values of the arguments, which are on the stack, and what a function may ask of them.
+/// The values of the arguments, and what a function may ask of them.
 #[derive(Clone, Copy)]
 struct Arguments<'c> {
+    /// The first one; null where there is none.
+    first: Val,
+    /// Where the others begin on the stack.
     base: usize,
-    count: usize,
     call: &'c Call,
 }
 
 impl Arguments<'_> {
+    #[inline]
+    fn count(self) -> usize {
+        self.call.arguments.len()
+    }
+
+    #[inline]
     fn value<L: Lookup>(self, machine: &Machine<'_, '_, L>, index: usize) -> Val {
-        let there = index < self.count;
-        let value = machine.memory.arena.stack.get(self.base + index).filter(|_| there);
-        value.copied().unwrap_or(Val::NULL)
+        match index.checked_sub(1) {
+            None => self.first,
+            Some(_) if index >= self.count() => Val::NULL,
+            Some(behind) => {
+                let value = machine.memory.arena.stack.get(self.base + behind);
+                value.copied().unwrap_or(Val::NULL)
+            }
+        }
     }
 
     fn text<L: Lookup>(self, machine: &Machine<'_, '_, L>, index: usize) -> String {
@@ -42,7 +55,7 @@ impl Arguments<'_> {
         machine: &mut Machine<'_, '_, L>,
         index: usize,
     ) -> Outcome<Option<i64>> {
-        if index >= self.count {
+        if index >= self.count() {
             return Ok(None);
         }
         match machine.number_of(self.value(machine, index)).and_then(Number::to_integer) {
@@ -51,7 +64,8 @@ impl Arguments<'_> {
         }
     }
 
-    fn count<L: Lookup>(
+    /// One that isn't negative, where the argument is there.
+    fn natural<L: Lookup>(
         self,
         machine: &mut Machine<'_, '_, L>,
         index: usize,
@@ -87,111 +101,98 @@ pub(super) fn call<'v, L: Lookup>(
     call: &'v Call,
     current: Val,
 ) -> Outcome<Val> {
+    let Some(((argument, parameter), others)) = call.arguments.split_first() else {
+        return apply(machine, Arguments { first: Val::NULL, base: 0, call });
+    };
+    let first = machine.eval(argument, current)?;
+    if !others.is_empty() {
+        return call_with(machine, call, first, others, current);
+    }
+    check(machine, first, *parameter, call)?;
+    apply(machine, Arguments { first, base: 0, call })
+}
+
+/// The same with others beside the first argument.
+#[inline(never)]
+fn call_with<'v, L: Lookup>(
+    machine: &mut Machine<'v, '_, L>,
+    call: &'v Call,
+    first: Val,
+    others: &'v [(Op, Parameter)],
+    current: Val,
+) -> Outcome<Val> {
     let base = machine.base();
-    for (argument, _) in &call.arguments {
+    for (argument, _) in others {
         let value = machine.eval(argument, current)?;
         machine.push(value);
     }
-    let arguments = Arguments { base, count: call.arguments.len(), call };
+    let arguments = Arguments { first, base, call };
     for (index, (_, parameter)) in call.arguments.iter().enumerate() {
         let value = arguments.value(machine, index);
-        if !is(machine, value, *parameter)? {
-            return machine.fail(FailureKind::InvalidType, call.at, parameter.expected());
-        }
-        machine.spend(value.size())?;
+        check(machine, value, *parameter, call)?;
     }
-    let result = apply(machine, arguments, call);
+    let result = apply(machine, arguments);
     machine.memory.arena.stack.truncate(base);
     result
 }
 
-/// Whether a value is what a parameter asks for.
-fn is<L: Lookup>(
+/// Checks that a value is what a parameter asks for, and pays for reading it.
+#[inline(always)]
+fn check<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     value: Val,
     parameter: Parameter,
-) -> Outcome<bool> {
-    let kind = value.kind();
-    let elements = |machine: &mut Machine<'_, '_, L>, all: &[JsonType]| -> Outcome<bool> {
-        let Some(mut items) = machine.items(value)? else { return Ok(false) };
-        let mut first = None;
-        while let Some(item) = machine.next(&mut items) {
-            machine.spend(0)?;
-            let kind = item.kind();
-            // All of them of the type of the first.
-            if *first.get_or_insert(kind) != kind || !all.contains(&kind) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    };
-    Ok(match parameter {
-        Parameter::Number => kind == JsonType::Number,
-        Parameter::String => kind == JsonType::String,
-        Parameter::Array => kind == JsonType::Array,
-        Parameter::Object => kind == JsonType::Object,
-        Parameter::ArrayOrString => matches!(kind, JsonType::Array | JsonType::String),
-        Parameter::Sized => matches!(kind, JsonType::Array | JsonType::String | JsonType::Object),
-        Parameter::Numbers => elements(machine, &[JsonType::Number])?,
-        Parameter::Strings => elements(machine, &[JsonType::String])?,
-        Parameter::Arrays => elements(machine, &[JsonType::Array])?,
-        Parameter::Objects => elements(machine, &[JsonType::Object])?,
-        Parameter::Sortable => elements(machine, &[JsonType::Number, JsonType::String])?,
-        Parameter::Any
-        | Parameter::Expression
-        | Parameter::Constant
-        | Parameter::ConstantGroup
-        | Parameter::Table
-        | Parameter::Unit => true,
-    })
+    call: &Call,
+) -> Outcome<()> {
+    let elements = parameter.elements();
+    if !parameter.takes(value.kind())
+        || !elements.is_empty() && !are_elements(machine, value, elements)?
+    {
+        return machine.fail(FailureKind::InvalidType, call.at, parameter.expected());
+    }
+    machine.spend(value.size())
 }
 
+/// Whether all elements of an array are of the type of the first, and that is one of these.
+#[inline(never)]
+fn are_elements<L: Lookup>(
+    machine: &mut Machine<'_, '_, L>,
+    array: Val,
+    kinds: &[JsonType],
+) -> Outcome<bool> {
+    let Some(mut items) = machine.items(array)? else { return Ok(false) };
+    let mut first = None;
+    while let Some(item) = machine.next(&mut items) {
+        machine.spend(0)?;
+        let kind = item.kind();
+        if *first.get_or_insert(kind) != kind || !kinds.contains(&kind) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Each function is one by itself, which isn't inlined: none saves registers on the stack that only another one needs.
 fn apply<'v, L: Lookup>(
     machine: &mut Machine<'v, '_, L>,
-    arguments: Arguments<'_>,
-    call: &'v Call,
+    arguments: Arguments<'v>,
 ) -> Outcome<Val> {
-    let first = arguments.value(machine, 0);
+    let Arguments { first, call, .. } = arguments;
     if let Extra::Expression(by) = &call.extra {
         return list::by(machine, arguments, first, by);
     }
     match call.function.function {
-        F::Abs => {
-            let number = arguments.number(machine, 0).abs();
-            machine.made_number(number)
-        }
-        F::Ceil => {
-            let number = arguments.number(machine, 0).ceil();
-            machine.made_number(number)
-        }
-        F::Floor => {
-            let number = arguments.number(machine, 0).floor();
-            machine.made_number(number)
-        }
+        F::Abs | F::Ceil | F::Floor => rounded(machine, arguments),
         F::Sum => {
             let sum = list::sum(machine, first)?;
             number(machine, sum, call.at)
         }
-        F::Avg => match machine.length(first)? {
-            0 => Ok(Val::NULL),
-            count => {
-                let sum = list::sum(machine, first)?;
-                let average = sum.and_then(|sum| sum.apply(Operation::Divide, count.into()));
-                number(machine, average, call.at)
-            }
-        },
+        F::Avg => average(machine, arguments),
         F::Contains => {
             let search = arguments.value(machine, 1);
             list::contains(machine, first, search)
         }
-        F::Length => {
-            let length = match first.kind() {
-                JsonType::String => machine.text(first).unwrap_or_default().chars().count(),
-                JsonType::Array => machine.length(first)?,
-                _ => machine.members(first)?.map_or(0, |members| members.count as usize),
-            };
-            machine.made_number(length.into())
-        }
+        F::Length => length(machine, first),
         F::Keys | F::Values | F::Items => list::of_members(machine, first, call.function.function),
         F::FromItems => list::from_items(machine, arguments),
         F::Merge => list::merge(machine, arguments),
@@ -201,23 +202,10 @@ fn apply<'v, L: Lookup>(
         F::Sort => list::sort(machine, first),
         F::Distinct => list::distinct(machine, first),
         F::NotNull => {
-            let mut values = (0..arguments.count).map(|index| arguments.value(machine, index));
+            let mut values = (0..arguments.count()).map(|index| arguments.value(machine, index));
             Ok(values.find(|value| !value.is_null()).unwrap_or(Val::NULL))
         }
-        F::Reverse => {
-            let Some(mut items) = machine.items(first)? else {
-                let text = machine.text(first).unwrap_or_default();
-                let text: String = text.chars().rev().collect();
-                return machine.make_text(&text);
-            };
-            let base = machine.base();
-            while let Some(item) = machine.next(&mut items) {
-                machine.spend(0)?;
-                machine.push(item);
-            }
-            machine.memory.arena.stack.get_mut(base..).unwrap_or_default().reverse();
-            machine.list_from(base)
-        }
+        F::Reverse => list::reverse(machine, first),
         F::ToArray => match first.kind() {
             JsonType::Array => Ok(first),
             _ => {
@@ -263,8 +251,41 @@ fn apply<'v, L: Lookup>(
         | F::ToBoolean
         | F::ToDouble
         | F::ToInt64
-        | F::ToJsonText => convert::apply(machine, arguments, call),
+        | F::ToJsonText => convert::apply(machine, arguments),
     }
+}
+
+#[inline(never)]
+fn rounded<L: Lookup>(machine: &mut Machine<'_, '_, L>, arguments: Arguments<'_>) -> Outcome<Val> {
+    let number = arguments.number(machine, 0);
+    machine.made_number(match arguments.call.function.function {
+        F::Abs => number.abs(),
+        F::Ceil => number.ceil(),
+        _ => number.floor(),
+    })
+}
+
+#[inline(never)]
+fn average<L: Lookup>(machine: &mut Machine<'_, '_, L>, arguments: Arguments<'_>) -> Outcome<Val> {
+    let Arguments { first, call, .. } = arguments;
+    match machine.length(first)? {
+        0 => Ok(Val::NULL),
+        count => {
+            let sum = list::sum(machine, first)?;
+            let average = sum.and_then(|sum| sum.apply(Operation::Divide, count.into()));
+            number(machine, average, call.at)
+        }
+    }
+}
+
+#[inline(never)]
+fn length<L: Lookup>(machine: &mut Machine<'_, '_, L>, of: Val) -> Outcome<Val> {
+    let length = match of.kind() {
+        JsonType::String => machine.text(of).unwrap_or_default().chars().count(),
+        JsonType::Array => machine.length(of)?,
+        _ => machine.members(of)?.map_or(0, |members| members.count as usize),
+    };
+    machine.made_number(length.into())
 }
 
 /// A number that a function gives.

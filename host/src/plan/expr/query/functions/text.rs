@@ -8,6 +8,7 @@ use crate::plan::expr::Lookup;
 use crate::plan::expr::conversion::find_from;
 use crate::plan::expr::fuel;
 
+#[inline(never)]
 pub(super) fn apply<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     arguments: Arguments<'_>,
@@ -78,6 +79,7 @@ pub(super) fn apply<L: Lookup>(
     }
 }
 
+#[inline(never)]
 fn join<L: Lookup>(machine: &mut Machine<'_, '_, L>, arguments: Arguments<'_>) -> Outcome<Val> {
     let Some(between) = machine.text_part(arguments.value(machine, 0))? else {
         return Ok(Val::NULL);
@@ -112,14 +114,15 @@ fn find(text: &str, sub: &str, start: Option<i64>, end: Option<i64>, last: bool)
     Some(start + within.get(..at)?.chars().count())
 }
 
+#[inline(never)]
 fn pad<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     arguments: Arguments<'_>,
     part: Part,
     function: F,
 ) -> Outcome<Val> {
-    let width = arguments.count(machine, 1)?.unwrap_or(0);
-    let with = if arguments.count > 2 { arguments.text(machine, 2) } else { " ".to_owned() };
+    let width = arguments.natural(machine, 1)?.unwrap_or(0);
+    let with = if arguments.count() > 2 { arguments.text(machine, 2) } else { " ".to_owned() };
     if with.chars().count() != 1 {
         return arguments.invalid_value(machine, "one character to fill with");
     }
@@ -131,13 +134,14 @@ fn pad<L: Lookup>(
     machine.make_text(&padded)
 }
 
+#[inline(never)]
 fn replace<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     arguments: Arguments<'_>,
     part: Part,
 ) -> Outcome<Val> {
     let (old, new) = (arguments.text(machine, 1), arguments.text(machine, 2));
-    let most = arguments.count(machine, 3)?.unwrap_or(usize::MAX);
+    let most = arguments.natural(machine, 3)?.unwrap_or(usize::MAX);
     let times = machine.written(part).matches(&old).count().min(most);
     machine.make(times.saturating_mul(new.len()))?;
     let replaced = machine.written(part).replacen(&old, &new, times);
@@ -145,6 +149,7 @@ fn replace<L: Lookup>(
 }
 
 /// The parts are places in the text.
+#[inline(never)]
 fn split<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     arguments: Arguments<'_>,
@@ -153,7 +158,7 @@ fn split<L: Lookup>(
     let Some(separator) = machine.text_part(arguments.value(machine, 1))? else {
         return Ok(Val::NULL);
     };
-    let most = arguments.count(machine, 2)?.unwrap_or(usize::MAX);
+    let most = arguments.natural(machine, 2)?.unwrap_or(usize::MAX);
     let base = machine.base();
     let mut at = 0;
     for count in 0.. {

@@ -6,10 +6,11 @@ use super::super::memory::Known;
 use super::super::program::Op;
 use super::super::shared::SharedPart;
 use super::super::tree::{Comparison, Operation};
-use super::super::value::{Form, Part, Val};
-use super::read::of_text;
+use super::super::value::{DocumentNumber, Form, Part, Val};
+use super::read::{of_text, on_tape};
 use super::{Halt, Machine, Outcome, Stop};
 use crate::json::WantedKey;
+use crate::json::tape::TapeIndex;
 use crate::plan::expr::evaluate::Found;
 use crate::plan::expr::{JsonType, Lookup};
 
@@ -233,10 +234,22 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         let Some(of) = self.event.elements().get(part.level).copied() else {
             return self.eval(op, current);
         };
-        if let Some(Known { value, made }) = self.memory.known(part, of) {
-            self.count_made(made)?;
-            return value.or_else(|failure| self.failed(failure));
+        let Some(Known { value, made }) = self.memory.known(part, of) else {
+            return self.keep(part, of, op, current);
+        };
+        let made = *made;
+        match *value {
+            Ok(value) => self.count_made(made).map(|()| value),
+            Err(failure) => {
+                self.count_made(made)?;
+                self.failed(failure)
+            }
         }
+    }
+
+    /// Evaluates a part whose value is to be kept for that element.
+    #[inline(never)]
+    fn keep(&mut self, part: SharedPart, of: u32, op: &'v Op, current: Val) -> Outcome<Val> {
         let (left, from) = (self.left, self.memory.arena.mark());
         let value = match (self.eval(op, current), self.stopped) {
             (Ok(value), _) => Ok(value),
@@ -248,27 +261,47 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         value.map_err(|_| Halt)
     }
 
+    #[inline]
     pub(super) fn field(&mut self, value: Val, key: &WantedKey) -> Outcome<Val> {
-        let object = match value.form() {
-            Form::Written { is_object: true, .. } => self.opened(value)?,
-            _ => value,
-        };
-        let (found, looks) = match object.form() {
+        match value.form() {
             Form::Taped { document, index, is_object: true } => {
-                let doc = self.document(document);
-                let (found, looks) = doc.tape.member(doc.text.as_bytes(), index, key);
-                (found.map(|member| self.taped(document, member)), looks)
+                self.taped_field(document, index, key)
             }
-            Form::Object(run) => {
-                let members = self.memory.arena.members(run);
-                let found = members
-                    .iter()
-                    .find(|(name, _)| self.text(*name).is_some_and(|name| name == key.text()));
-                (found.map(|(_, value)| *value), run.count as usize)
+            Form::Object(_) | Form::Written { is_object: true, .. } => {
+                self.field_of_made(value, key)
             }
-            _ => return Ok(Val::NULL),
-        };
+            _ => Ok(Val::NULL),
+        }
+    }
+
+    #[inline(never)]
+    fn taped_field(
+        &mut self,
+        document: DocumentNumber,
+        object: TapeIndex,
+        key: &WantedKey,
+    ) -> Outcome<Val> {
+        let doc = self.document(document);
+        let (found, looks) = doc.tape.member(doc.text.as_bytes(), object, key);
+        let found = found.map_or(Val::NULL, |member| on_tape(doc, document, member));
         self.spend_looks(looks)?;
-        Ok(found.unwrap_or(Val::NULL))
+        Ok(found)
+    }
+
+    /// The same of an object that was made, or that is on no tape yet.
+    #[inline(never)]
+    fn field_of_made(&mut self, value: Val, key: &WantedKey) -> Outcome<Val> {
+        let object = self.opened(value)?;
+        if let Form::Taped { document, index, is_object: true } = object.form() {
+            return self.taped_field(document, index, key);
+        }
+        let Form::Object(run) = object.form() else { return Ok(Val::NULL) };
+        let members = self.memory.arena.members(run);
+        let found = members
+            .iter()
+            .find(|(name, _)| self.text(*name).is_some_and(|name| name == key.text()))
+            .map_or(Val::NULL, |(_, value)| *value);
+        self.spend_looks(run.count as usize)?;
+        Ok(found)
     }
 }

@@ -280,7 +280,7 @@ impl<L: Lookup> Machine<'_, '_, L> {
 
 /// A value on the tape of a document with this number.
 #[inline]
-fn on_tape(doc: Doc<'_>, document: DocumentNumber, index: TapeIndex) -> Val {
+pub(super) fn on_tape(doc: Doc<'_>, document: DocumentNumber, index: TapeIndex) -> Val {
     let (start, end, escaped) = doc.tape.placed(index);
     let first = doc.text.as_bytes().get(start as usize).copied();
     of_text(first, Part { document, start, end }, escaped, Some(index))
