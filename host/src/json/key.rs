@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(crate) struct WantedKey {
     text: Arc<str>,
     ends: KeyEnds,
-    /// Its first bytes and the quote behind it, as far as eight bytes go, and zero.
+    /// Its first eight bytes; of a shorter key all of them, the quote behind it, and zeros.
     front: u64,
     /// The bits of `front` that are of those.
     mask: u64,
@@ -89,6 +89,7 @@ impl WantedKey {
         let front = text.get(at..at + 8).and_then(|front| front.first_chunk());
         match front.map(|front| (u64::from_le_bytes(*front) ^ self.front) & self.mask == 0) {
             Some(false) => false,
+            // The quote was compared as well, and ends a key that holds none itself.
             Some(true) if self.text.len() < 8 => self.is_plain,
             Some(true) | None => self.is_all_at(text, at),
         }
@@ -120,7 +121,10 @@ mod tests {
     #[test]
     fn what_has_to_be_escaped_is_in_no_key_without_escapes() {
         for (wanted, text) in [("a\":\"b", r#"a":"b""#), ("a\\", r#"a\""#), ("\n", "\n\"")] {
-            assert!(!WantedKey::new(wanted).is_at(text.as_bytes(), 0), "{wanted}");
+            // At the end of a text, and with enough behind it that eight bytes are compared.
+            for text in [text.to_owned(), format!("{text}:\"12345678\"")] {
+                assert!(!WantedKey::new(wanted).is_at(text.as_bytes(), 0), "{wanted}");
+            }
         }
     }
 

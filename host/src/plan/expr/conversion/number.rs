@@ -119,7 +119,8 @@ fn power_of_ten(power: usize) -> i128 {
         }
         powers
     };
-    POWERS.get(power).copied().unwrap_or(i128::MAX)
+    // Nobody asks for more.
+    POWERS.get(power).copied().unwrap_or(1)
 }
 
 /// A number with digits behind its own, of which there are no more than [`MAX_DIGITS`] altogether.

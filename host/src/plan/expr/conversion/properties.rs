@@ -131,6 +131,11 @@ proptest! {
         for data in [Data::Number(seconds.to_string().into()), Data::String(instant.to_string().into())] {
             prop_assert_eq!(time::nanoseconds(&data, None), Some(instant.as_nanosecond()));
         }
+        let fraction = Data::Number(format!("{seconds}.{nanoseconds:09}").into());
+        let behind = i128::from(if seconds < 0 { -nanoseconds } else { nanoseconds });
+        let expected_nanoseconds = instant.as_nanosecond() + behind;
+        let is_in_range = seconds > -62_135_596_800 || nanoseconds == 0;
+        prop_assert_eq!(time::nanoseconds(&fraction, None), is_in_range.then_some(expected_nanoseconds));
         if seconds >= 0 {
             // To microseconds.
             let kept = nanoseconds / 1_000 * 1_000;

@@ -67,10 +67,10 @@ fn utc_time(data: &Data<'_>, zone: Option<&Zone>) -> Option<DateTime> {
 }
 
 /// What graphs take. Most times are no finer.
-fn to_microseconds(utc: DateTime) -> Option<DateTime> {
-    match utc.subsec_nanosecond() % 1_000 {
-        0 => Some(utc),
-        finer => utc.with().subsec_nanosecond(utc.subsec_nanosecond() - finer).build().ok(),
+fn to_microseconds(time: DateTime) -> Option<DateTime> {
+    match time.subsec_nanosecond() % 1_000 {
+        0 => Some(time),
+        finer => time.with().subsec_nanosecond(time.subsec_nanosecond() - finer).build().ok(),
     }
 }
 

@@ -338,8 +338,8 @@ impl CompiledQuery {
         let outcome = machine.eval(&self.program.op, Val::NULL);
         let outcome = outcome.and_then(|value| then(&mut machine, value));
         // Whatever ends an evaluation early says why.
-        let none = Stop::OutOfFuel(OutOfFuel { missing: 0 });
-        let outcome = outcome.map_err(|_| machine.stopped().unwrap_or(none));
+        let unknown = Stop::OutOfFuel(OutOfFuel { missing: 0 });
+        let outcome = outcome.map_err(|_| machine.stopped().unwrap_or(unknown));
         memory.end();
         outcome
     }

@@ -111,11 +111,16 @@ impl Unit {
     }
 
     pub(crate) fn nanoseconds(self) -> i64 {
+        10_i64.pow(self.places())
+    }
+
+    /// The decimal places of one that a nanosecond is.
+    pub(crate) fn places(self) -> u32 {
         match self {
-            Self::Nanoseconds => 1,
-            Self::Microseconds => 1_000,
-            Self::Milliseconds => 1_000_000,
-            Self::Seconds => 1_000_000_000,
+            Self::Nanoseconds => 0,
+            Self::Microseconds => 3,
+            Self::Milliseconds => 6,
+            Self::Seconds => 9,
         }
     }
 }

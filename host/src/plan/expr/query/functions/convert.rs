@@ -217,7 +217,7 @@ fn time<'v, L: Lookup>(
         }
     };
     // Some 20 digits, which a decimal holds.
-    match nanoseconds.and_then(|it| Number::with_scale(it, unit.nanoseconds().ilog10())) {
+    match nanoseconds.and_then(|it| Number::with_scale(it, unit.places())) {
         Some(number) => machine.made_number(number),
         None => arguments.invalid_value(machine, "a time, as timestamp takes it"),
     }

@@ -64,7 +64,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// One that isn't negative, where the argument is there.
+    /// An integer that isn't negative, where the argument is there.
     fn natural<L: Lookup>(
         self,
         machine: &mut Machine<'_, '_, L>,
@@ -109,7 +109,10 @@ pub(super) fn call<'v, L: Lookup>(
         return call_with(machine, call, first, others, current);
     }
     check(machine, first, *parameter, call)?;
-    apply(machine, Arguments { first, base: 0, call })
+    let base = machine.base();
+    let result = apply(machine, Arguments { first, base, call });
+    debug_assert!(result.is_err() || machine.base() == base, "a function cleans up the stack");
+    result
 }
 
 /// The same with others beside the first argument.
@@ -172,7 +175,8 @@ fn are_elements<L: Lookup>(
     Ok(true)
 }
 
-/// Each function is one by itself, which isn't inlined: none saves registers on the stack that only another one needs.
+/// What a function gives; where it gives something it leaves the stack as it was. Those that do more than a little are functions by
+/// themselves, which aren't inlined: none saves registers that only another one needs.
 fn apply<'v, L: Lookup>(
     machine: &mut Machine<'v, '_, L>,
     arguments: Arguments<'v>,
