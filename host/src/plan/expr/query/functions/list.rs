@@ -117,7 +117,7 @@ pub(super) fn from_items<L: Lookup>(
     arguments: Arguments<'_>,
 ) -> Outcome<Val> {
     let base = machine.base();
-    let Some(mut pairs) = machine.items(arguments.value(machine, 0))? else { return Ok(Val::NULL) };
+    let Some(mut pairs) = machine.items(arguments.first)? else { return Ok(Val::NULL) };
     while let Some(pair) = machine.next(&mut pairs) {
         let mut parts = machine.items(pair)?;
         let mut next = || parts.as_mut().and_then(|parts| machine.next(parts));
@@ -331,10 +331,10 @@ fn distinct_of_many<L: Lookup>(
 pub(super) fn by<'v, L: Lookup>(
     machine: &mut Machine<'v, '_, L>,
     arguments: Arguments<'_>,
-    list: Val,
     by: &'v Op,
 ) -> Outcome<Val> {
-    let function = arguments.call.function.function;
+    let Arguments { first: list, call, .. } = arguments;
+    let function = call.function.function;
     let Some(mut items) = machine.items(list)? else { return Ok(Val::NULL) };
     match function {
         F::Map => {

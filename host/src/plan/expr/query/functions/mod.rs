@@ -183,7 +183,7 @@ fn apply<'v, L: Lookup>(
 ) -> Outcome<Val> {
     let Arguments { first, call, .. } = arguments;
     if let Extra::Expression(by) = &call.extra {
-        return list::by(machine, arguments, first, by);
+        return list::by(machine, arguments, by);
     }
     match call.function.function {
         F::Abs | F::Ceil | F::Floor => rounded(machine, arguments),
@@ -240,7 +240,7 @@ fn apply<'v, L: Lookup>(
         | F::Split
         | F::Trim
         | F::TrimLeft
-        | F::TrimRight => text::apply(machine, arguments, call.function.function),
+        | F::TrimRight => text::apply(machine, arguments),
         F::ToNumber
         | F::ToString
         | F::Date

@@ -12,12 +12,12 @@ use crate::plan::expr::fuel;
 pub(super) fn apply<L: Lookup>(
     machine: &mut Machine<'_, '_, L>,
     arguments: Arguments<'_>,
-    function: F,
 ) -> Outcome<Val> {
+    let function = arguments.call.function.function;
     if function == F::Join {
         return join(machine, arguments);
     }
-    let Some(part) = machine.text_part(arguments.value(machine, 0))? else { return Ok(Val::NULL) };
+    let Some(part) = machine.text_part(arguments.first)? else { return Ok(Val::NULL) };
     // What reads and writes the text once or twice, at the price of the conversions that do.
     machine.spend_cost(fuel::TEXT, part.len())?;
     match function {
@@ -81,7 +81,7 @@ pub(super) fn apply<L: Lookup>(
 
 #[inline(never)]
 fn join<L: Lookup>(machine: &mut Machine<'_, '_, L>, arguments: Arguments<'_>) -> Outcome<Val> {
-    let Some(between) = machine.text_part(arguments.value(machine, 0))? else {
+    let Some(between) = machine.text_part(arguments.first)? else {
         return Ok(Val::NULL);
     };
     let Some(mut items) = machine.items(arguments.value(machine, 1))? else { return Ok(Val::NULL) };
