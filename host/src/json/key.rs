@@ -1,5 +1,6 @@
 //! Keys that are looked for in objects, compared as words.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ pub(crate) struct WantedKey {
 }
 
 /// The first eight bytes of a key and the last eight, which are all of it where it has no more than 16.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct KeyEnds(u64, u64);
 
 impl KeyEnds {
@@ -73,6 +74,15 @@ impl WantedKey {
 
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+
+    pub(crate) fn ends(&self) -> KeyEnds {
+        self.ends
+    }
+
+    /// The order in which keys are searched by their ends, against a key whose ends are known.
+    pub(crate) fn order(&self, key: &[u8], ends: KeyEnds) -> Ordering {
+        self.ends.cmp(&ends).then_with(|| self.text.as_bytes().cmp(key))
     }
 
     /// Whether it is this key, whose ends are known.

@@ -141,6 +141,12 @@ impl Trie {
             let node = self.add(child, index, next, positions);
             self.edges[first as usize + offset].node = node;
         }
+        if let Some(own) = self.edges.get_mut(first as usize..first as usize + draft.children.len())
+        {
+            own.sort_unstable_by(|one, other| {
+                one.key.order(other.key.text().as_bytes(), other.key.ends())
+            });
+        }
         index
     }
 
@@ -200,9 +206,16 @@ impl Trie {
         let edge = if edges.len() <= FEW_EDGES {
             edges.iter().find(|edge| edge.key.is(key, ends))?
         } else {
-            // They are laid in the order of their keys.
-            let place = edges.binary_search_by(|edge| edge.key.text().as_bytes().cmp(key)).ok()?;
-            edges.get(place)?
+            let first = edges.get(edges.partition_point(|edge| edge.key.ends() < ends))?;
+            if first.key.is(key, ends) {
+                first
+            } else if first.key.ends() != ends {
+                return None;
+            } else {
+                // Long keys whose middles differ.
+                let place = edges.binary_search_by(|edge| edge.key.order(key, ends)).ok()?;
+                edges.get(place)?
+            }
         };
         self.nodes.get(edge.node as usize)
     }
@@ -212,5 +225,32 @@ impl Trie {
     fn child_escaped(&self, node: &TrieNode, key: &[u8]) -> Option<&TrieNode> {
         let key = string::characters(key);
         self.child(node, &key, 0..key.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeSet, HashSet};
+
+    use proptest::prelude::*;
+
+    use super::Trie;
+
+    proptest! {
+        /// Long keys have the same ends, so that only what is between them tells them apart.
+        #[test]
+        fn a_key_leads_to_its_own_child(
+            keys in prop::collection::btree_set("[ab]{0,3}|abcdefgh[ab]{1,4}ijklmnop", 1..40),
+            others in prop::collection::btree_set("[ab]{0,3}|abcdefgh[ab]{1,4}ijklmnop", 1..20)
+        ) {
+            let paths: Vec<_> = keys.iter().map(|key| Some(vec![key.clone()])).collect();
+            let trie = Trie::new(&paths, &HashSet::new());
+            let known: Vec<&String> = keys.iter().collect();
+            for key in keys.union(&others).collect::<BTreeSet<_>>() {
+                let child = trie.child_of(trie.root(), key.as_bytes(), 0..key.len(), false);
+                let expected = known.iter().position(|it| *it == key).map(|at| trie.position(at) as usize);
+                prop_assert_eq!(child.map(|child| child.own().start), expected, "{}", key);
+            }
+        }
     }
 }
