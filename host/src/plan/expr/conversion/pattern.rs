@@ -6,8 +6,10 @@ use std::ops::Range;
 
 use regex_automata::meta::{self, Regex};
 use regex_automata::nfa::thompson::{self, NFA, State};
+use regex_automata::{Anchored, Input};
 use regex_syntax::ast::parse::Parser;
 use regex_syntax::hir::translate::Translator;
+use regex_syntax::hir::{Hir, HirKind};
 use serde::{Deserialize, Serialize};
 
 use super::error::ConversionError;
@@ -55,6 +57,9 @@ pub struct Pattern {
     /// The group as its number.
     number: usize,
     width: usize,
+    /// Whether it is looked for where the text begins before it is anywhere else: then no second pass has to find out where the
+    /// match begins.
+    begins_with_text: bool,
     regex: Regex,
 }
 
@@ -196,7 +201,8 @@ impl Pattern {
             Err(error) => return Err(no_pattern(&error)),
         };
         let number = group_number(&regex, group.as_ref())?;
-        Ok(Self { text, group, number, width: width(&program), regex })
+        let begins_with_text = is_repeated_class(&hir);
+        Ok(Self { text, group, number, width: width(&program), begins_with_text, regex })
     }
 
     /// The pattern.
@@ -232,8 +238,20 @@ impl Pattern {
         if text.len() > self.max_text_bytes() {
             return None;
         }
+        let input = Input::new(text);
+        if self.begins_with_text {
+            // What matches there is the leftmost match.
+            let found = self.find_in(&input.clone().anchored(Anchored::Yes));
+            if found.is_some() {
+                return found;
+            }
+        }
+        self.find_in(&input)
+    }
+
+    fn find_in(&self, input: &Input<'_>) -> Option<Range<usize>> {
         if self.number == 0 {
-            return self.regex.find(text).map(|found| found.range());
+            return self.regex.search(input).map(|found| found.range());
         }
         // Where groups begin and end, one after another. Most patterns have one.
         let (mut few, mut many) = ([None; 8], Vec::new());
@@ -245,7 +263,7 @@ impl Pattern {
                 many.as_mut_slice()
             }
         };
-        self.regex.search_slots(&text.into(), slots)?;
+        self.regex.search_slots(input, slots)?;
         match slots {
             [.., Some(start), Some(end)] => Some(start.get()..end.get()),
             _ => None,
@@ -316,6 +334,18 @@ fn width(program: &NFA) -> usize {
     program.states().iter().filter(counts).count()
 }
 
+/// Whether a pattern is characters of one class, as many as there are, such as `.+` or `([^:]*)`. Where such a pattern doesn't match
+/// at the beginning of a text, that is known from the first character.
+fn is_repeated_class(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Capture(capture) => is_repeated_class(&capture.sub),
+        HirKind::Repetition(repetition) => {
+            repetition.min <= 1 && matches!(repetition.sub.kind(), HirKind::Class(_))
+        }
+        _ => false,
+    }
+}
+
 /// A program whose size nobody has waited for.
 fn endless_program() -> ConversionError {
     let found = format!("more than {MAX_COMPILED_BYTES}");
@@ -331,6 +361,8 @@ fn too_large(what: &str, most: usize, found: impl fmt::Display, advice: &str) ->
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
+    use proptest::prelude::*;
+
     use crate::diagnostics::codes::{self, Code};
 
     use super::{Group, Pattern, PatternBudget};
@@ -362,6 +394,19 @@ mod tests {
             let pattern = pattern(text).unwrap();
             assert!(pattern.max_text_bytes() >= 16 << 10, "{text}: {}", pattern.width);
             assert!(pattern.fuel_per_byte() <= 64, "{text}: {}", pattern.fuel_per_byte());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_match_at_the_beginning_is_the_one_that_a_search_finds(
+            which in 0..8usize, text in "[a:0\né]{0,9}"
+        ) {
+            let patterns = [".+", ".*", "(.+)", "[^:]+?", "((?s:.)?)", r"(?<a>\d*)", r"\p{L}+", "[a0]{1,3}"];
+            let pattern = pattern(patterns[which]).unwrap();
+            prop_assert!(pattern.begins_with_text);
+            let searched = Pattern { begins_with_text: false, ..pattern.clone() };
+            prop_assert_eq!(pattern.find(&text), searched.find(&text));
         }
     }
 
