@@ -155,6 +155,11 @@ pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
+/// Whether a text appears inside a canonical string as it is.
+pub(crate) fn is_plain(text: &str) -> bool {
+    scan::plain(text.as_bytes(), 0) >= text.len()
+}
+
 /// Appends a text as it appears inside a canonical string.
 pub(crate) fn push_inside(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();

@@ -79,10 +79,21 @@ impl<'a> BoundValues<'a> {
 }
 
 impl Lookup for BoundValues<'_> {
+    #[inline]
     fn value(&self, index: usize) -> Option<&str> {
         let place = *self.places.get(index)?;
         let slot = self.bindings.slot(place);
         slot.kind.is_there().then(|| self.bindings.text(place, slot))
+    }
+
+    #[inline]
+    fn may_escape(&self, index: usize) -> bool {
+        self.places.get(index).is_some_and(|place| self.bindings.slot(*place).escaped)
+    }
+
+    #[inline]
+    fn is_there(&self, index: usize) -> bool {
+        self.places.get(index).is_some_and(|place| self.bindings.slot(*place).kind.is_there())
     }
 
     #[inline]

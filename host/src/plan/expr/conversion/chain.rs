@@ -59,18 +59,20 @@ impl Chain {
     }
 
     /// The JSON that the steps give, and its type, where they leave the text of a string or a number as it is: a part of the value's own
-    /// JSON. It costs what [`run`](Self::run) costs, and nothing where this is `None`.
+    /// JSON. It costs what [`run`](Self::run) costs, and nothing where this is `None`. `may_escape`: whether it may be a string with
+    /// escapes.
     ///
     /// # Errors
     /// [`OutOfFuel`], as soon as a step costs more than is left.
     pub(crate) fn kept<'j>(
         &self,
         json: &'j str,
+        may_escape: bool,
         fuel: &mut u64,
     ) -> Result<Option<(&'j str, JsonType)>, OutOfFuel> {
         let inside = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'));
         let (text, kind) = match inside {
-            Some(inside) if memchr::memchr(b'\\', inside.as_bytes()).is_none() => {
+            Some(inside) if !may_escape || memchr::memchr(b'\\', inside.as_bytes()).is_none() => {
                 (inside, JsonType::String)
             }
             None if json.starts_with(|first: char| first == '-' || first.is_ascii_digit()) => {

@@ -48,6 +48,15 @@ impl<'t> StepOutcome<'t> {
             _ => Self::Failed,
         }
     }
+
+    /// What JSON of an event says, of which it is known whether it may be a string with escapes.
+    pub(crate) fn read_written(json: &'t str, may_escape: bool) -> Self {
+        let inside = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'));
+        match inside {
+            Some(inside) if !may_escape => Self::There(Data::String(inside.into())),
+            _ => Self::read(json),
+        }
+    }
 }
 
 impl<'t> From<Option<Data<'t>>> for StepOutcome<'t> {

@@ -39,7 +39,17 @@ pub(crate) trait Lookup {
     /// strings in their quotes and possibly with escapes. None where there is no value.
     fn value(&self, index: usize) -> Option<&str>;
 
-    /// The same, and whether it may have escapes.
+    /// Whether that may be a string with escapes.
+    fn may_escape(&self, _index: usize) -> bool {
+        true
+    }
+
+    /// Whether there is a value.
+    fn is_there(&self, index: usize) -> bool {
+        self.value(index).is_some()
+    }
+
+    /// The value, and whether it may have escapes.
     fn json(&self, index: usize) -> Option<Json<'_>> {
         self.value(index).map(|json| Json { bytes: json.as_bytes(), may_escape: true })
     }

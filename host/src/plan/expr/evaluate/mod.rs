@@ -9,9 +9,10 @@ mod tests;
 pub(crate) use condition::{CompiledCondition, is_truthy};
 pub(crate) use lookup::{Found, Json, Lookup};
 
-use super::conversion::Chain;
-use super::conversion::MAX_TEXT_BYTES;
+use std::borrow::Cow;
+
 use super::conversion::data::StepOutcome;
+use super::conversion::{Chain, Data, MAX_TEXT_BYTES};
 use super::fuel::{self, OutOfFuel};
 use super::query::{CompiledQuery, Stop};
 use super::{Empty, Expression, JsonType, Piece, Reference, Source};
@@ -146,11 +147,12 @@ impl CompiledValue {
                 {
                     return Ok(evaluated);
                 }
+                let json = (json, event.may_escape(*index));
                 self.convert(json, withholds_nested, out, fuel)
             }
             CompiledSource::Constant(json) => {
                 fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
-                self.convert(json, false, out, fuel)
+                self.convert((json, true), false, out, fuel)
             }
             CompiledSource::Template(parts) if self.chain.is_empty() => {
                 template(parts, event, out, fuel)
@@ -158,9 +160,13 @@ impl CompiledValue {
             CompiledSource::Template(parts) => self.then_convert(out, fuel, |out, fuel| {
                 Ok((template(parts, event, out, fuel)?, self.withholds_nested(event)))
             }),
-            CompiledSource::Coalesce(values) => {
-                self.then_convert(out, fuel, |out, fuel| first(values, event, out, fuel))
+            CompiledSource::Coalesce(values) if self.chain.is_empty() => {
+                first(values, event, out, fuel).map(|(evaluated, _)| evaluated)
             }
+            CompiledSource::Coalesce(values) => self.then_convert(out, fuel, |out, fuel| {
+                let (evaluated, value) = first(values, event, out, fuel)?;
+                Ok((evaluated, value.is_some_and(|value| value.withholds_nested(event))))
+            }),
             CompiledSource::Query(query) if self.chain.is_empty() => {
                 of_query(query, event, out, fuel)
             }
@@ -186,17 +192,14 @@ impl CompiledValue {
         }
     }
 
-    /// Appends what `source` appends, or what the conversions make of it. `source` tells as well whether they may make no object
-    /// and no array.
+    /// Appends what the conversions make of what `source` appends. `source` tells as well whether they may make no object and no
+    /// array.
     fn then_convert(
         &self,
         out: &mut Vec<u8>,
         fuel: &mut u64,
         source: impl FnOnce(&mut Vec<u8>, &mut u64) -> Result<(Evaluated, bool), OutOfFuel>,
     ) -> Result<Evaluated, OutOfFuel> {
-        if self.chain.is_empty() {
-            return source(out, fuel).map(|(evaluated, _)| evaluated);
-        }
         let mut json = Vec::new();
         match source(&mut json, fuel)? {
             (Evaluated::Value(_), withholds_nested) => {
@@ -204,29 +207,30 @@ impl CompiledValue {
                 let Ok(json) = simdutf8::basic::from_utf8(&json) else {
                     return Ok(Evaluated::Failed);
                 };
-                self.convert(json, withholds_nested, out, fuel)
+                self.convert((json, true), withholds_nested, out, fuel)
             }
             (other, _) => Ok(other),
         }
     }
 
+    /// Appends what the conversions make of JSON, with which it is said whether that may be a string with escapes.
     fn convert(
         &self,
-        json: &str,
+        (json, may_escape): (&str, bool),
         withholds_nested: bool,
         out: &mut Vec<u8>,
         fuel: &mut u64,
     ) -> Result<Evaluated, OutOfFuel> {
-        if let Some((json, kind)) = self.chain.kept(json, fuel)? {
+        if let Some((json, kind)) = self.chain.kept(json, may_escape, fuel)? {
             out.extend_from_slice(json.as_bytes());
             return Ok(Evaluated::Value(kind));
         }
-        let outcome = self.chain.run(StepOutcome::read(json), fuel)?;
+        let outcome = self.chain.run(StepOutcome::read_written(json, may_escape), fuel)?;
         Ok(appended(outcome, withholds_nested, out))
     }
 }
 
-/// Appends what conversions have made.
+/// Appends what conversions have made of JSON.
 fn appended(outcome: StepOutcome<'_>, withholds_nested: bool, out: &mut Vec<u8>) -> Evaluated {
     match outcome {
         StepOutcome::There(data)
@@ -234,6 +238,15 @@ fn appended(outcome: StepOutcome<'_>, withholds_nested: bool, out: &mut Vec<u8>)
                 && matches!(data.json_type(), JsonType::Object | JsonType::Array) =>
         {
             Evaluated::Absent
+        }
+        // What is borrowed is a part of a string without escapes, and needs none.
+        StepOutcome::There(Data::String(Cow::Borrowed(text))) => {
+            debug_assert!(string::is_plain(text), "{text:?} needs escapes");
+            out.reserve(text.len() + 2);
+            out.push(b'"');
+            out.extend_from_slice(text.as_bytes());
+            out.push(b'"');
+            Evaluated::Value(JsonType::String)
         }
         StepOutcome::There(data) => {
             data.write(out);
@@ -318,24 +331,28 @@ fn of_query(
     }
 }
 
-/// The first of these that is there, and whether no object and no array may be made of it.
-fn first(
-    values: &[CompiledValue],
+/// The first of these that is there, and which one it is.
+fn first<'v>(
+    values: &'v [CompiledValue],
     event: &impl Lookup,
     out: &mut Vec<u8>,
     fuel: &mut u64,
-) -> Result<(Evaluated, bool), OutOfFuel> {
+) -> Result<(Evaluated, Option<&'v CompiledValue>), OutOfFuel> {
     let start = out.len();
     let mut otherwise = Evaluated::Absent;
     for value in values {
+        // Most of several are absent.
+        if let CompiledSource::Path(index) = value.from
+            && !event.is_there(index)
+        {
+            continue;
+        }
         match value.append(event, out, fuel)? {
             Evaluated::Value(JsonType::Null) | Evaluated::Absent => {}
-            Evaluated::Value(found) => {
-                return Ok((Evaluated::Value(found), value.withholds_nested(event)));
-            }
+            found @ Evaluated::Value(_) => return Ok((found, Some(value))),
             Evaluated::Failed => otherwise = Evaluated::Failed,
         }
         out.truncate(start);
     }
-    Ok((otherwise, false))
+    Ok((otherwise, None))
 }
