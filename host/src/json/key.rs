@@ -76,11 +76,8 @@ impl WantedKey {
         &self.text
     }
 
-    pub(crate) fn ends(&self) -> KeyEnds {
-        self.ends
-    }
-
-    /// The order in which keys are searched by their ends, against a key whose ends are known.
+    /// Which of it and a key whose ends are known comes first: by the ends, so that texts are only compared where those are the same.
+    #[inline(always)]
     pub(crate) fn order(&self, key: &[u8], ends: KeyEnds) -> Ordering {
         self.ends.cmp(&ends).then_with(|| self.text.as_bytes().cmp(key))
     }

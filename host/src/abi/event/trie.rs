@@ -141,10 +141,12 @@ impl Trie {
             let node = self.add(child, index, next, positions);
             self.edges[first as usize + offset].node = node;
         }
+        // In the order that they are searched in.
         if let Some(own) = self.edges.get_mut(first as usize..first as usize + draft.children.len())
         {
             own.sort_unstable_by(|one, other| {
-                one.key.order(other.key.text().as_bytes(), other.key.ends())
+                let key = other.key.text().as_bytes();
+                one.key.order(key, KeyEnds::of(key, &(0..key.len())))
             });
         }
         index
@@ -206,16 +208,8 @@ impl Trie {
         let edge = if edges.len() <= FEW_EDGES {
             edges.iter().find(|edge| edge.key.is(key, ends))?
         } else {
-            let first = edges.get(edges.partition_point(|edge| edge.key.ends() < ends))?;
-            if first.key.is(key, ends) {
-                first
-            } else if first.key.ends() != ends {
-                return None;
-            } else {
-                // Long keys whose middles differ.
-                let place = edges.binary_search_by(|edge| edge.key.order(key, ends)).ok()?;
-                edges.get(place)?
-            }
+            let place = edges.binary_search_by(|edge| edge.key.order(key, ends)).ok()?;
+            edges.get(place)?
         };
         self.nodes.get(edge.node as usize)
     }
