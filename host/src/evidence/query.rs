@@ -5,17 +5,17 @@ use serde_json::Value;
 use super::observe::Seen;
 use super::path::at;
 use crate::plan::expr::{
-    CompiledValue, Empty, Evaluated, Expression, Found, Level, Lookup, OutOfFuel, Query, Reference,
-    Source, fuel,
+    CompiledValue, Empty, Evaluated, Expression, Found, Json, Level, Lookup, OutOfFuel, Query,
+    Reference, Source, fuel,
 };
 
 /// Values by their number, and what an empty string counts as.
 pub(crate) struct SampleValues(pub(crate) Vec<Option<String>>, pub(crate) Empty);
 
 impl Lookup for SampleValues {
-    fn value(&self, index: usize) -> Option<&str> {
+    fn json(&self, index: usize) -> Option<Json<'_>> {
         let value = self.0.get(index)?.as_deref()?;
-        (self.1 == Empty::Value || value != r#""""#).then_some(value)
+        (self.1 == Empty::Value || value != r#""""#).then_some(value.into())
     }
 
     fn found(&self, index: usize) -> Option<Found<'_>> {

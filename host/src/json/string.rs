@@ -155,9 +155,13 @@ pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Whether a text appears inside a canonical string as it is.
-pub(crate) fn is_plain(text: &str) -> bool {
-    scan::plain(text.as_bytes(), 0) >= text.len()
+/// The same of a text in which nothing has to be escaped.
+pub(crate) fn push_plain(out: &mut Vec<u8>, text: &str) {
+    debug_assert!(scan::plain(text.as_bytes(), 0) >= text.len(), "{text:?} needs escapes");
+    out.reserve(text.len() + 2);
+    out.push(b'"');
+    out.extend_from_slice(text.as_bytes());
+    out.push(b'"');
 }
 
 /// Appends a text as it appears inside a canonical string.

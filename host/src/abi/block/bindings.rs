@@ -80,18 +80,6 @@ impl<'a> BoundValues<'a> {
 
 impl Lookup for BoundValues<'_> {
     #[inline]
-    fn value(&self, index: usize) -> Option<&str> {
-        let place = *self.places.get(index)?;
-        let slot = self.bindings.slot(place);
-        slot.kind.is_there().then(|| self.bindings.text(place, slot))
-    }
-
-    #[inline]
-    fn may_escape(&self, index: usize) -> bool {
-        self.places.get(index).is_some_and(|place| self.bindings.slot(*place).escaped)
-    }
-
-    #[inline]
     fn is_there(&self, index: usize) -> bool {
         self.places.get(index).is_some_and(|place| self.bindings.slot(*place).kind.is_there())
     }
@@ -100,7 +88,7 @@ impl Lookup for BoundValues<'_> {
     fn json(&self, index: usize) -> Option<Json<'_>> {
         let place = *self.places.get(index)?;
         let slot = self.bindings.slot(place);
-        let json = || Json { bytes: self.bindings.bytes(place, slot), may_escape: slot.escaped };
+        let json = || Json { text: self.bindings.text(place, slot), may_escape: slot.escaped };
         slot.kind.is_there().then(json)
     }
 

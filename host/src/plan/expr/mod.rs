@@ -14,10 +14,8 @@ mod value;
 
 pub use condition::{Condition, JsonType, Test};
 pub use conversion::Zone;
-pub(crate) use conversion::{Chain, Conversion, Converted};
-pub(crate) use evaluate::{
-    CompiledCondition, CompiledValue, Evaluated, Found, Json, Lookup, is_truthy,
-};
+pub(crate) use conversion::{Chain, Conversion, Converted, Json};
+pub(crate) use evaluate::{CompiledCondition, CompiledValue, Evaluated, Found, Lookup, is_truthy};
 pub(crate) use fuel::OutOfFuel;
 pub(crate) use query::{CompiledQuery, Memory, QueryScope, SharedParts};
 pub use query::{Query, QueryError, QueryFailure};

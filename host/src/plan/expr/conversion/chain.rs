@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::data::{Data, StepOutcome, part};
+use super::data::{Data, Json, StepOutcome, part};
 use super::{Conversion, json, number, text, time};
 use crate::plan::expr::JsonType;
 use crate::plan::expr::fuel::{self, Cost, OutOfFuel};
@@ -59,17 +59,16 @@ impl Chain {
     }
 
     /// The JSON that the steps give, and its type, where they leave the text of a string or a number as it is: a part of the value's own
-    /// JSON. It costs what [`run`](Self::run) costs, and nothing where this is `None`. `may_escape`: whether it may be a string with
-    /// escapes.
+    /// JSON. It costs what [`run`](Self::run) costs, and nothing where this is `None`.
     ///
     /// # Errors
     /// [`OutOfFuel`], as soon as a step costs more than is left.
     pub(crate) fn kept<'j>(
         &self,
-        json: &'j str,
-        may_escape: bool,
+        json: Json<'j>,
         fuel: &mut u64,
     ) -> Result<Option<(&'j str, JsonType)>, OutOfFuel> {
+        let Json { text: json, may_escape } = json;
         let inside = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'));
         let (text, kind) = match inside {
             Some(inside) if !may_escape || memchr::memchr(b'\\', inside.as_bytes()).is_none() => {

@@ -6,6 +6,21 @@ use std::ops::Range;
 use crate::json::string;
 use crate::plan::expr::JsonType;
 
+/// The JSON of a value: valid, without white space around it, strings in their quotes and possibly with escapes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Json<'e> {
+    pub(crate) text: &'e str,
+    /// Whether it may be a string with escapes.
+    pub(crate) may_escape: bool,
+}
+
+impl<'e> From<&'e str> for Json<'e> {
+    /// Of which nothing else is known.
+    fn from(text: &'e str) -> Self {
+        Self { text, may_escape: true }
+    }
+}
+
 /// A value other than null. Borrowed from the event as long as nothing has to be rewritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Data<'t> {
@@ -49,12 +64,12 @@ impl<'t> StepOutcome<'t> {
         }
     }
 
-    /// What JSON of an event says, of which it is known whether it may be a string with escapes.
-    pub(crate) fn read_written(json: &'t str, may_escape: bool) -> Self {
-        let inside = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'));
+    /// The same of JSON of which it may be known that no string in it is escaped, so that it needn't be searched for that.
+    pub(crate) fn read_from(json: Json<'t>) -> Self {
+        let inside = json.text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
         match inside {
-            Some(inside) if !may_escape => Self::There(Data::String(inside.into())),
-            _ => Self::read(json),
+            Some(inside) if !json.may_escape => Self::There(Data::String(inside.into())),
+            _ => Self::read(json.text),
         }
     }
 }

@@ -21,7 +21,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 pub(crate) use chain::{Chain, Converted, MAX_TEXT_BYTES};
-pub(crate) use data::{Data, StepOutcome};
+pub(crate) use data::{Data, Json, StepOutcome};
 pub use error::ConversionError;
 pub(in crate::plan::expr) use number::{WORD_DIGITS, is_printed_int64};
 pub(crate) use pattern::PatternBudget;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::tests::apply;
-use super::{Chain, Conversion, Converted, Data, StepOutcome, time};
+use super::{Chain, Conversion, Converted, Data, Json, StepOutcome, time};
 
 /// Any JSON, with text that conversions have something to do with.
 fn any_json() -> impl Strategy<Value = Value> {
@@ -67,9 +67,9 @@ proptest! {
         let steps: Vec<_> = convert.iter().map(|step| Conversion::from_json(step).unwrap()).collect();
         let (chain, json) = (Chain::new(&steps), json.to_string());
         let (mut left, mut expected) = (fuel, fuel);
-        let may_escape = !is_known || json.contains('\\');
-        prop_assert_eq!(StepOutcome::read_written(&json, may_escape), StepOutcome::read(json.as_str()));
-        let kept = chain.kept(&json, may_escape, &mut left);
+        let given = Json { text: &json, may_escape: !is_known || json.contains('\\') };
+        prop_assert_eq!(StepOutcome::read_from(given), StepOutcome::read(json.as_str()));
+        let kept = chain.kept(given, &mut left);
         if kept == Ok(None) {
             prop_assert_eq!(left, fuel);
         } else {

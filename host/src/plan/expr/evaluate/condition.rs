@@ -58,7 +58,7 @@ impl CompiledCondition {
     pub(crate) fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
         match self {
             Self::Test(index, test) => {
-                let json = event.json(*index).map(|json| json.bytes);
+                let json = event.json(*index).map(|json| json.text.as_bytes());
                 fuel::spend(fuel, fuel::TEST.of(json.map_or(0, |json| test.reads(json))))?;
                 Ok(json.is_some_and(|json| test.holds(json)))
             }

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use crate::json::tape::{Doc, TapeIndex};
+use crate::plan::expr::conversion::Json;
 use crate::plan::expr::{Empty, Memory};
 
 /// What an expression finds.
@@ -21,42 +22,23 @@ pub(crate) enum Found<'e> {
         /// Its number on the tape of the document, if it is there.
         taped: Option<TapeIndex>,
     },
-    /// Its JSON, as [`value`](Lookup::value) has it.
+    /// Its JSON, as [`json`](Lookup::json) has it.
     Text(&'e str),
-}
-
-/// The JSON of a value.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Json<'e> {
-    pub(crate) bytes: &'e [u8],
-    /// Whether it may be a string with escapes.
-    pub(crate) may_escape: bool,
 }
 
 /// Where the values of an event are to be found.
 pub(crate) trait Lookup {
-    /// The JSON of the value at the reference that was registered under this number: valid, without white space around it,
-    /// strings in their quotes and possibly with escapes. None where there is no value.
-    fn value(&self, index: usize) -> Option<&str>;
-
-    /// Whether that may be a string with escapes.
-    fn may_escape(&self, _index: usize) -> bool {
-        true
-    }
+    /// The JSON of the value at the reference that was registered under this number. None where there is no value.
+    fn json(&self, index: usize) -> Option<Json<'_>>;
 
     /// Whether there is a value.
     fn is_there(&self, index: usize) -> bool {
-        self.value(index).is_some()
-    }
-
-    /// The value, and whether it may have escapes.
-    fn json(&self, index: usize) -> Option<Json<'_>> {
-        self.value(index).map(|json| Json { bytes: json.as_bytes(), may_escape: true })
+        self.json(index).is_some()
     }
 
     /// The same for expressions, which see events as they are: an empty string is a value like any other, whatever the plan says.
     fn found(&self, index: usize) -> Option<Found<'_>> {
-        self.value(index).map(Found::Text)
+        self.json(index).map(|json| Found::Text(json.text))
     }
 
     /// What a value is placed in: the event has the number 0.

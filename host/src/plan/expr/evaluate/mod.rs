@@ -7,12 +7,12 @@ mod lookup;
 mod tests;
 
 pub(crate) use condition::{CompiledCondition, is_truthy};
-pub(crate) use lookup::{Found, Json, Lookup};
+pub(crate) use lookup::{Found, Lookup};
 
 use std::borrow::Cow;
 
 use super::conversion::data::StepOutcome;
-use super::conversion::{Chain, Data, MAX_TEXT_BYTES};
+use super::conversion::{Chain, Data, Json, MAX_TEXT_BYTES};
 use super::fuel::{self, OutOfFuel};
 use super::query::{CompiledQuery, Stop};
 use super::{Empty, Expression, JsonType, Piece, Reference, Source};
@@ -134,10 +134,10 @@ impl CompiledValue {
     ) -> Result<Evaluated, OutOfFuel> {
         match &self.from {
             CompiledSource::Path(index) => {
-                let Some(json) = event.value(*index) else { return Ok(Evaluated::Absent) };
-                fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
-                if json == "null" {
-                    out.extend_from_slice(json.as_bytes());
+                let Some(json) = event.json(*index) else { return Ok(Evaluated::Absent) };
+                fuel::spend(fuel, fuel::VALUE.of(json.text.len()))?;
+                if json.text == "null" {
+                    out.extend_from_slice(json.text.as_bytes());
                     return Ok(Evaluated::Value(JsonType::Null));
                 }
                 let withholds_nested = event.withholds_nested(*index);
@@ -147,12 +147,11 @@ impl CompiledValue {
                 {
                     return Ok(evaluated);
                 }
-                let json = (json, event.may_escape(*index));
                 self.convert(json, withholds_nested, out, fuel)
             }
             CompiledSource::Constant(json) => {
                 fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
-                self.convert((json, true), false, out, fuel)
+                self.convert(json.as_str().into(), false, out, fuel)
             }
             CompiledSource::Template(parts) if self.chain.is_empty() => {
                 template(parts, event, out, fuel)
@@ -207,25 +206,25 @@ impl CompiledValue {
                 let Ok(json) = simdutf8::basic::from_utf8(&json) else {
                     return Ok(Evaluated::Failed);
                 };
-                self.convert((json, true), withholds_nested, out, fuel)
+                self.convert(json.into(), withholds_nested, out, fuel)
             }
             (other, _) => Ok(other),
         }
     }
 
-    /// Appends what the conversions make of JSON, with which it is said whether that may be a string with escapes.
+    /// Appends what the conversions make of a value.
     fn convert(
         &self,
-        (json, may_escape): (&str, bool),
+        json: Json<'_>,
         withholds_nested: bool,
         out: &mut Vec<u8>,
         fuel: &mut u64,
     ) -> Result<Evaluated, OutOfFuel> {
-        if let Some((json, kind)) = self.chain.kept(json, may_escape, fuel)? {
+        if let Some((json, kind)) = self.chain.kept(json, fuel)? {
             out.extend_from_slice(json.as_bytes());
             return Ok(Evaluated::Value(kind));
         }
-        let outcome = self.chain.run(StepOutcome::read_written(json, may_escape), fuel)?;
+        let outcome = self.chain.run(StepOutcome::read_from(json), fuel)?;
         Ok(appended(outcome, withholds_nested, out))
     }
 }
@@ -241,11 +240,7 @@ fn appended(outcome: StepOutcome<'_>, withholds_nested: bool, out: &mut Vec<u8>)
         }
         // What is borrowed is a part of a string without escapes, and needs none.
         StepOutcome::There(Data::String(Cow::Borrowed(text))) => {
-            debug_assert!(string::is_plain(text), "{text:?} needs escapes");
-            out.reserve(text.len() + 2);
-            out.push(b'"');
-            out.extend_from_slice(text.as_bytes());
-            out.push(b'"');
+            string::push_plain(out, text);
             Evaluated::Value(JsonType::String)
         }
         StepOutcome::There(data) => {
@@ -275,11 +270,11 @@ fn template(
             }
             CompiledPart::Value(index) => {
                 let Some(json) = event.json(*index) else { return Ok(Evaluated::Absent) };
-                fuel::spend(fuel, fuel::VALUE.of(json.bytes.len()))?;
-                match JsonType::of(json.bytes) {
+                fuel::spend(fuel, fuel::VALUE.of(json.text.len()))?;
+                match JsonType::of(json.text.as_bytes()) {
                     JsonType::Number | JsonType::Boolean => {
-                        out.extend_from_slice(json.bytes);
-                        json.bytes.len()
+                        out.extend_from_slice(json.text.as_bytes());
+                        json.text.len()
                     }
                     JsonType::String => match push_text(out, json) {
                         Some(length) => length,
@@ -301,7 +296,7 @@ fn template(
 
 /// Appends what is in a string, in canonical form; gives the bytes of its text.
 fn push_text(out: &mut Vec<u8>, json: Json<'_>) -> Option<usize> {
-    let inside = string::inside(json.bytes)?;
+    let inside = string::inside(json.text.as_bytes())?;
     if !json.may_escape || memchr::memchr(b'\\', inside).is_none() {
         // What isn't escaped in valid JSON needn't be.
         out.extend_from_slice(inside);

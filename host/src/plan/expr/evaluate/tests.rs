@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{CompiledCondition, CompiledValue, Evaluated, Lookup, is_truthy};
+use super::{CompiledCondition, CompiledValue, Evaluated, Json, Lookup, is_truthy};
 use crate::plan::expr::fuel::{self, OutOfFuel};
 use crate::plan::expr::{
     Condition, Conversion, Expression, JsonType, Level, Reference, Source, Template, Test,
@@ -30,8 +30,8 @@ impl Event {
 }
 
 impl Lookup for Event {
-    fn value(&self, index: usize) -> Option<&str> {
-        self.values.get(index)?.as_deref()
+    fn json(&self, index: usize) -> Option<Json<'_>> {
+        self.values.get(index)?.as_deref().map(Json::from)
     }
 }
 

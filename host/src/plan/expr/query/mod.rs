@@ -38,7 +38,7 @@ use program::Program;
 use tree::Node;
 use value::Val;
 
-use super::conversion::PatternBudget;
+use super::conversion::{Json, PatternBudget};
 use super::fuel::{self, OutOfFuel};
 use super::{JsonType, Level, Lookup, Reference, Zone};
 use crate::diagnostics::codes::{self, Code};
@@ -270,9 +270,9 @@ struct Document<'d> {
 }
 
 impl Lookup for Document<'_> {
-    fn value(&self, index: usize) -> Option<&str> {
+    fn json(&self, index: usize) -> Option<Json<'_>> {
         let path = &self.inputs.get(index)?.path;
-        path.iter().try_fold(self.json, |json, key| walk::member(json, key))
+        path.iter().try_fold(self.json, |json, key| walk::member(json, key)).map(Json::from)
     }
 }
 

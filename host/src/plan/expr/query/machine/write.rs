@@ -37,11 +37,7 @@ impl<L: Lookup> Machine<'_, '_, L> {
             }
             // What is in an event without escapes needs none.
             Form::Text(part) if part.document != MADE && part.document != LITERALS => {
-                let text = self.written(part).as_bytes();
-                out.reserve(text.len() + 2);
-                out.push(b'"');
-                out.extend_from_slice(text);
-                out.push(b'"');
+                string::push_plain(out, self.written(part));
             }
             Form::Text(_) | Form::Escaped(_) => {
                 string::push_string(out, &self.text(value).unwrap_or_default());
