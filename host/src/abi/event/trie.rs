@@ -38,6 +38,13 @@ struct TrieEdge {
 /// So many edges are looked through faster than they are searched.
 const FEW_EDGES: usize = 16;
 
+/// The edge of a key among many. Inlined it would take registers from the pass over objects of which few members are wanted.
+#[inline(never)]
+fn search<'t>(edges: &'t [TrieEdge], key: &[u8], ends: KeyEnds) -> Option<&'t TrieEdge> {
+    let place = edges.binary_search_by(|edge| edge.key.order(key, ends)).ok()?;
+    edges.get(place)
+}
+
 /// A number below 64 that two different keys rarely share.
 #[inline(always)]
 fn sketch(key: &[u8]) -> u32 {
@@ -208,8 +215,7 @@ impl Trie {
         let edge = if edges.len() <= FEW_EDGES {
             edges.iter().find(|edge| edge.key.is(key, ends))?
         } else {
-            let place = edges.binary_search_by(|edge| edge.key.order(key, ends)).ok()?;
-            edges.get(place)?
+            search(edges, key, ends)?
         };
         self.nodes.get(edge.node as usize)
     }
