@@ -17,6 +17,7 @@ extern "C" fn retort_buffer(length: usize) -> *mut u8 {
 
 #[unsafe(no_mangle)]
 extern "C" fn extract(block: *const u8, length: usize) -> u64 {
+    // SAFETY: the host passes the address and the length of a block that it has written into memory of this guest.
     let block = unsafe { std::slice::from_raw_parts(block, length) };
     // The host wrote one slot, and the text `true` or `false` behind it.
     let answer = if block.ends_with(b"true") { attack() } else { EMPTY.to_owned() };

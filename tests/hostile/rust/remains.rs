@@ -17,6 +17,7 @@ extern "C" fn retort_buffer(length: usize) -> *mut u8 {
 
 #[unsafe(no_mangle)]
 extern "C" fn extract(block: *const u8, length: usize) -> u64 {
+    // SAFETY: the host passes the address and the length of a block that it has written into memory of this guest.
     let block = unsafe { std::slice::from_raw_parts(block, length) };
     // The host wrote one slot, and the text `true` or `false` behind it.
     let answer = if block.ends_with(b"true") { attack() } else { EMPTY.to_owned() };
@@ -27,6 +28,7 @@ extern "C" fn extract(block: *const u8, length: usize) -> u64 {
 fn attack() -> String {
     let mut fresh: Vec<u64> = Vec::with_capacity(1 << 19);
     // Never written, so that it is what the host gave: all of it has to be zero.
+    // SAFETY: there is room for so many, and memory of a module has a value wherever nothing was written.
     let words = unsafe { std::slice::from_raw_parts(fresh.as_mut_ptr(), 1 << 19) };
     assert!(words.iter().all(|word| std::hint::black_box(*word) == 0), "something was left");
     EMPTY.to_owned()
