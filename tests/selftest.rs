@@ -153,10 +153,13 @@ fn hexadecimal(source: &Path, digest: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let module = folder.path().join("guest.wasm");
     let output = Command::new(&rustc)
+        // Where its panics are is told from there, wherever the project lies.
+        .current_dir(source.parent().unwrap())
         .args(["--edition=2024", "--crate-name=guest", "--crate-type=cdylib"])
         .args(["--target=wasm32-wasip1", "-Copt-level=s", "-Cpanic=abort", "-Clto=fat"])
         .args(["-Ccodegen-units=1", "-Cstrip=symbols", "-Clink-arg=--max-memory=16777216", "-o"])
-        .args([&module, source])
+        .arg(&module)
+        .arg(source.file_name().unwrap())
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
