@@ -77,7 +77,7 @@ impl<'r> Dispatcher<'r> {
     /// One that holds results to the graph specs of their bundles where it [gives them so](Self::checked).
     #[must_use]
     pub fn checking(registry: &'r Registry) -> Self {
-        Self::new(registry).holding_to_graphs()
+        Self::new(registry).holding_to_graphs(GraphCheck::default())
     }
 
     /// Runs the extractor of the event's type, and holds its result to the graph spec of its bundle. What doesn't fit is dropped, as a
@@ -103,7 +103,7 @@ impl<'r> Dispatcher<'r> {
     /// ```
     pub fn checked(&mut self, event: &[u8]) -> Result<Checked<'_>, ServeError> {
         let registry = self.registry();
-        let check = self.holds_to_graphs().then(GraphCheck::default);
+        let check = self.graph_check();
         let dispatched = self.dispatch(event).map_err(|error| ServeError::Run {
             event_type: error.event_type().map(Into::into),
             error: error.into(),

@@ -7,6 +7,7 @@ use thiserror::Error;
 use tracing::Span;
 
 use super::event_type::{TypeGuess, TypeReader, type_of};
+use super::graph_check::GraphCheck;
 use super::registry::{Registry, Route};
 use super::shared::{Part, Shared};
 use crate::bundle::{BundleLoadError, Digest};
@@ -40,7 +41,7 @@ pub struct Dispatcher<'r> {
     /// How many dispatchers share the places of a pool.
     sharers: usize,
     /// Whether runners look for what makes sure, before a result is read, that it fits the graph spec of its bundle.
-    holds_to_graphs: bool,
+    graph_check: Option<GraphCheck>,
 }
 
 /// What became of an event that is well.
@@ -147,14 +148,13 @@ impl<'r> Dispatcher<'r> {
             unserved: None,
             parts: Vec::new(),
             sharers: 1,
-            holds_to_graphs: false,
+            graph_check: None,
         }
     }
 
     /// The same, whose results [say](RunOutcome::is_known_to_fit) where it is known that they fit the graph specs of their bundles.
-    pub(super) fn holding_to_graphs(mut self) -> Self {
-        self.holds_to_graphs = true;
-        self
+    pub(super) fn holding_to_graphs(self, check: GraphCheck) -> Self {
+        Self { graph_check: Some(check), ..self }
     }
 
     /// The same, where `sharers` dispatchers of this registry are at work at one time: each keeps its part of the places of a
@@ -195,7 +195,7 @@ impl<'r> Dispatcher<'r> {
         }
         self.make_room(route.bundle);
         let event_type = if route.is_prefix { &self.matched } else { &route.event_type };
-        let runner = match runner(registry, &mut self.runners, self.holds_to_graphs, route.bundle) {
+        let runner = match runner(registry, &mut self.runners, self.graph_check, route.bundle) {
             Ok(runner) => runner,
             Err(error) => return Ok(Dispatched::Refused { event_type, error }),
         };
@@ -217,7 +217,7 @@ impl<'r> Dispatcher<'r> {
         self.parts.clear();
         for bundle in route.bundles() {
             self.make_room(bundle);
-            let runner = runner(registry, &mut self.runners, self.holds_to_graphs, bundle);
+            let runner = runner(registry, &mut self.runners, self.graph_check, bundle);
             let runner = match runner {
                 Ok(runner) => runner,
                 Err(error) => {
@@ -253,12 +253,12 @@ impl<'r> Dispatcher<'r> {
             self.matched = event_type;
         }
         // One that can't be loaded says so when it is to serve.
-        let runner = runner(self.registry, &mut self.runners, self.holds_to_graphs, route.bundle);
+        let runner = runner(self.registry, &mut self.runners, self.graph_check, route.bundle);
         runner.map_or(Ok(()), |runner| runner.project(event))
     }
 
-    pub(super) fn holds_to_graphs(&self) -> bool {
-        self.holds_to_graphs
+    pub(super) fn graph_check(&self) -> Option<GraphCheck> {
+        self.graph_check
     }
 
     pub(super) fn registry(&self) -> &'r Registry {
@@ -305,7 +305,7 @@ impl<'r> Dispatcher<'r> {
         {
             // Whether the bundle can be loaded matters only if the event is of its type.
             if let Ok(runner) =
-                runner(self.registry, &mut self.runners, self.holds_to_graphs, route.bundle)
+                runner(self.registry, &mut self.runners, self.graph_check, route.bundle)
             {
                 runner.project(event)?;
                 if runner.is_of_type(event, text) {
@@ -319,7 +319,7 @@ impl<'r> Dispatcher<'r> {
         let resolved = resolved.inspect_err(|error| trace_rejection(&Span::none(), error));
         let Some(index) = resolved? else { return Ok(Placed::Nowhere) };
         let Some(route) = self.registry.routes().get(index) else { return Ok(Placed::Nowhere) };
-        match runner(self.registry, &mut self.runners, self.holds_to_graphs, route.bundle) {
+        match runner(self.registry, &mut self.runners, self.graph_check, route.bundle) {
             Ok(runner) => runner.project(event)?,
             Err(error) => return Ok(Placed::Refused { index, error }),
         }
@@ -380,7 +380,7 @@ pub(super) enum Placed<'r> {
 fn runner<'a, 'r>(
     registry: &'r Registry,
     runners: &'a mut Vec<Option<Runner>>,
-    holds_to_graphs: bool,
+    graph_check: Option<GraphCheck>,
     bundle: usize,
 ) -> Result<&'a mut Runner, &'r BundleLoadError> {
     if runners.len() <= bundle {
@@ -392,9 +392,11 @@ fn runner<'a, 'r>(
         None => {
             let runner = registry.bundle(bundle)?.module().runner();
             // A bundle whose graph spec can't be read is told of when a result is held to it.
-            let graph = holds_to_graphs.then(|| registry.graph(bundle).ok()).flatten();
+            let graph = graph_check.and_then(|check| Some((check, registry.graph(bundle).ok()?)));
             Ok(place.insert(match graph {
-                Some(graph) => runner.holding_to(Arc::clone(&graph.spec)),
+                Some((check, graph)) => {
+                    runner.holding_to(Arc::clone(&graph.spec), check.options(graph))
+                }
                 None => runner,
             }))
         }

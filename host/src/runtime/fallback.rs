@@ -311,7 +311,8 @@ mod tests {
     #[test]
     fn what_is_known_to_fit_is_what_the_validator_accepts() {
         let spec = std::sync::Arc::new(GraphSpec::parse(SPEC, "spec.json").unwrap());
-        let mut runner = orders().holding_to(std::sync::Arc::clone(&spec));
+        let mut runner =
+            orders().holding_to(std::sync::Arc::clone(&spec), ValidateOptions::default());
         let with =
             |fields: &str| format!(r#"{{"event_type": "order", "session_id": "s", {fields}}}"#);
         for (fields, is_known) in [
@@ -337,7 +338,7 @@ mod tests {
         // Where what is constant doesn't fit, nothing is known.
         for (is, other) in [("Order", "Ordre"), ("total", "totals"), ("[\"id\"]", "[\"total\"]")] {
             let spec = GraphSpec::parse(&SPEC.replace(is, other), "spec.json").unwrap();
-            let mut runner = orders().holding_to(spec.into());
+            let mut runner = orders().holding_to(spec.into(), ValidateOptions::default());
             let event = with(r#""id": "o1", "total": 7.5"#);
             assert!(!runner.run(event.as_bytes()).unwrap().is_known_to_fit(), "{other}");
         }

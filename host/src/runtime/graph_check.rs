@@ -1,12 +1,13 @@
 //! Results of a stream, held to the graph specs of their bundles.
 
+use super::bundle_graph::BundleGraph;
 use super::extracted::Extracted;
 use super::fallback::Decided;
 use super::line::push_dropped;
 use super::registry::Registry;
 use crate::diagnostics::codes;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
-use crate::graph::Failure;
+use crate::graph::{Failure, ValidateOptions};
 use crate::sandbox::RunOutcome;
 
 /// How results are held to graph specs.
@@ -17,6 +18,13 @@ pub(super) struct GraphCheck {
 }
 
 impl GraphCheck {
+    /// How strictly results of a bundle are held to its graph spec.
+    pub(super) fn options(self, graph: &BundleGraph) -> ValidateOptions {
+        let BundleGraph { mut options, .. } = *graph;
+        options.allow_external_endpoints |= self.allows_external_endpoints;
+        options
+    }
+
     /// What is left of a bundle's result with which something is wrong; nothing of one that is as it should be.
     ///
     /// # Errors
@@ -32,9 +40,7 @@ impl GraphCheck {
             return Ok(None);
         }
         let graph = registry.graph(bundle).map_err(Coded::problem)?;
-        let mut options = graph.options;
-        options.allow_external_endpoints |= self.allows_external_endpoints;
-        match Extracted::held(outcome, &graph.spec, options, event) {
+        match Extracted::held(outcome, &graph.spec, self.options(graph), event) {
             Extracted::Decided(decided) if decided.result.is_empty() => Err(problem(&decided)),
             Extracted::Decided(decided) => Ok(Some(decided)),
             _ => Ok(None),

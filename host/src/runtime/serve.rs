@@ -92,7 +92,10 @@ impl LineHead {
 /// One of `sharers`.
 fn dispatcher<'r>(config: &ServeConfig<'r>, sharers: NonZeroUsize) -> Dispatcher<'r> {
     let dispatcher = Dispatcher::new(config.registry).sharing(sharers);
-    if config.graph_check.is_some() { dispatcher.holding_to_graphs() } else { dispatcher }
+    match config.graph_check {
+        Some(check) => dispatcher.holding_to_graphs(check),
+        None => dispatcher,
+    }
 }
 
 /// One thread's runners, and what becomes of a line with them.

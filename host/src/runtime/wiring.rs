@@ -10,6 +10,7 @@ use super::dispatcher::Dispatcher;
 use super::extracted::Extracted;
 use super::extractors::{Entry, EntryBundle, Extractors, Wired};
 use super::fallback::Extract;
+use super::graph_check::GraphCheck;
 use super::registry::{Registry, Route};
 
 /// Which extractors of the embedding program stand in for bundles, and for which event types.
@@ -137,7 +138,7 @@ impl<'f> Wiring<'f> {
         }
         coverage.wrapped.sort_unstable();
         coverage.bundles_without_fallback.sort_unstable();
-        let dispatcher = Dispatcher::new(registry).holding_to_graphs();
+        let dispatcher = Dispatcher::new(registry).holding_to_graphs(GraphCheck::default());
         Extractors { dispatcher, wired, coverage, on_outcome }
     }
 }

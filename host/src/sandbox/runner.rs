@@ -16,6 +16,7 @@ use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
 use crate::graph::extraction::Extraction;
 use crate::graph::spec::GraphSpec;
+use crate::graph::validate::{ValidateOptions, validate};
 
 /// Results of a runner that are read before the form of all results is worked out, where a bundle was loaded without rendering it.
 const BEFORE_FORM: u32 = 64;
@@ -56,8 +57,8 @@ pub struct Runner {
     touched: usize,
     /// Where the guest was when its last call failed.
     trace: Vec<Frame>,
-    /// The graph spec that results are held to, by whoever asks for them.
-    spec: Option<Arc<GraphSpec>>,
+    /// What results are held to, by whoever asks for them, and how strictly.
+    graph: Option<(Arc<GraphSpec>, ValidateOptions)>,
     /// By what it is known of a block that its result fits the spec; worked out together with the form.
     fit: Option<Option<KnownFit>>,
 }
@@ -193,14 +194,14 @@ impl Runner {
             is_over: false,
             touched: 0,
             trace: Vec::new(),
-            spec: None,
+            graph: None,
             fit: None,
         }
     }
 
     /// The same, whose results say where it is known that they fit this graph spec.
-    pub(crate) fn holding_to(self, spec: Arc<GraphSpec>) -> Self {
-        Self { spec: Some(spec), fit: None, ..self }
+    pub(crate) fn holding_to(self, spec: Arc<GraphSpec>, options: ValidateOptions) -> Self {
+        Self { graph: Some((spec, options)), fit: None, ..self }
     }
 
     /// The same for a gate: every result is read in full, also where its form [is known](Extractor::knows_results), and held to it.
@@ -341,9 +342,9 @@ impl Runner {
             if is_due && let Some(form) = self.extractor.result_form() {
                 let (block, bytes) = (self.writer.written(), call.returned.range.len());
                 measured = self.reducer.measure(form, block, bytes, rule);
-                if let (Some(measured), Some(spec)) = (&measured, &self.spec) {
-                    let fit = self.fit.get_or_insert_with(|| form.fit(spec));
-                    let fit = fit.as_ref().filter(|fit| fit.may_hold(measured, rule.is_some()));
+                if let (Some(measured), Some((spec, options))) = (&measured, &self.graph) {
+                    let fit = self.fit.get_or_insert_with(|| form.fit(spec, *options));
+                    let fit = fit.as_mut().filter(|fit| fit.may_hold(measured, rule.is_some()));
                     is_known_to_fit = fit.is_some_and(|fit| fit.holds(block));
                 }
             }
@@ -377,6 +378,7 @@ impl Runner {
                 RunError::Refuted { found }
             }
         })?;
+        debug_assert!(!is_known_to_fit || is_valid(json, self.graph.as_ref()));
         RunError::if_over(self.extractor.sandbox().deadline(self.started))?;
         self.is_over = is_large;
         observer.ended(Step::Check);
@@ -436,6 +438,14 @@ struct GuestCall {
     block_bytes: usize,
 }
 
+/// Whether the validator finds nothing wrong with a result.
+fn is_valid(json: &[u8], graph: Option<&(Arc<GraphSpec>, ValidateOptions)>) -> bool {
+    let result = serde_json::from_slice(json);
+    graph.is_some_and(|(spec, options)| {
+        result.is_ok_and(|result| validate(spec, &result, *options).ok())
+    })
+}
+
 impl std::fmt::Debug for Guest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Guest")
@@ -448,6 +458,8 @@ const _: () = {
     may_be_sent::<Runner>();
 };
 
+#[cfg(test)]
+mod known_fit;
 #[cfg(test)]
 mod refuted;
 #[cfg(test)]

@@ -111,6 +111,8 @@ pub struct ResultForm {
     pub(super) lists: [ListForm; 4],
     /// What nodes say, as it was given.
     pub(super) nodes: Vec<ItemOutline>,
+    /// The same for edges.
+    pub(super) edges: Vec<ItemOutline>,
 }
 
 /// The form of a list.
@@ -185,7 +187,7 @@ pub(super) struct FormOptional {
 
 /// What an id is put together from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum IdUnit {
+pub(super) enum IdUnit {
     /// A byte of constant text.
     Byte(u8),
     Text(RecordPlace),
@@ -196,8 +198,9 @@ impl ResultForm {
     /// found to be the form of a result: then every result is checked in full.
     pub(crate) fn new(outlines: &[ItemOutline]) -> Option<Self> {
         let ids: Vec<Vec<IdUnit>> = outlines.iter().map(id).collect::<Option<_>>()?;
-        let nodes = outlines.iter().filter(|outline| outline.list == ItemList::Nodes);
-        let mut form = Self { lists: Default::default(), nodes: nodes.cloned().collect() };
+        let given = |list| outlines.iter().filter(move |it| it.list == list).cloned().collect();
+        let (nodes, edges) = (given(ItemList::Nodes), given(ItemList::Edges));
+        let mut form = Self { lists: Default::default(), nodes, edges };
         for (index, (outline, own)) in outlines.iter().zip(&ids).enumerate() {
             let mut others = outlines.iter().zip(&ids).enumerate();
             let may_repeat = outline.rows.is_some()
@@ -423,7 +426,7 @@ fn id(outline: &ItemOutline) -> Option<Vec<IdUnit>> {
 
 /// Whether two ids of an event may be the same. They are not where they begin alike and go on with other constant text, or
 /// end so.
-fn may_be_equal(one: &[IdUnit], other: &[IdUnit]) -> bool {
+pub(super) fn may_be_equal(one: &[IdUnit], other: &[IdUnit]) -> bool {
     !differ(one.iter().zip(other)) && !differ(one.iter().rev().zip(other.iter().rev()))
 }
 

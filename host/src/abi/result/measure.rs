@@ -211,6 +211,15 @@ impl<'b> Block<'b> {
         self.block.get(found.offset() as usize..)?.get(..found.length() as usize)
     }
 
+    /// What is written of a value inside of a string.
+    pub(super) fn inside(self, found: FoundRecord<'_>) -> Option<&'b [u8]> {
+        if !found.is_scalar() {
+            return Some(&[]);
+        }
+        let text = self.text(found)?;
+        if found.kind() == STRING { text.get(1..text.len().checked_sub(1)?) } else { Some(text) }
+    }
+
     /// The number of the first record of the rows that this one tells of.
     pub(super) fn first_row(found: FoundRecord<'_>) -> usize {
         (found.offset() as usize).saturating_sub(HEADER_BYTES) / SLOT_BYTES

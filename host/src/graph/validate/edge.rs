@@ -5,12 +5,33 @@ use super::{FailureScope, ReportedIds, SharedId, Validator};
 use crate::diagnostics::codes;
 use crate::diagnostics::untrusted::quoted;
 use crate::graph::extraction::Edge;
-use crate::graph::spec::{EndpointColumn, Entity, Relationship};
+use crate::graph::spec::{EndpointColumn, Entity, GraphSpec, Relationship};
 
 /// What a relationship declares of one of its ends.
-struct End<'a> {
-    entity_name: &'a str,
+pub(crate) struct EndSpec<'a> {
+    /// The entity of the nodes there.
+    pub(crate) entity_name: &'a str,
     columns: &'a [EndpointColumn],
+}
+
+impl<'a> EndSpec<'a> {
+    /// That which edges leave, and that which they enter.
+    pub(crate) fn of(relationship: &'a Relationship) -> [Self; 2] {
+        let Relationship { from_entity, from_columns, to_entity, to_columns, .. } = relationship;
+        [(from_entity, from_columns), (to_entity, to_columns)]
+            .map(|(entity_name, columns)| Self { entity_name, columns })
+    }
+
+    /// For each column, the names under which an id may hold the key that it refers to.
+    pub(crate) fn names(&self, spec: &'a GraphSpec) -> Vec<Vec<&'a str>> {
+        let entity = spec.entity(self.entity_name);
+        self.columns.iter().map(|column| key_names(column, entity)).collect()
+    }
+
+    /// Whether an entity has a key of these names.
+    pub(crate) fn is_key(names: &[&str], entity: &Entity) -> bool {
+        entity.key_properties().any(|key| names.iter().any(|name| key.is_named(name)))
+    }
 }
 
 impl<'a> Validator<'a> {
@@ -27,10 +48,8 @@ impl<'a> Validator<'a> {
             );
             return;
         };
-        let Relationship { from_entity, from_columns, to_entity, to_columns, .. } = relationship;
-        let from = End { entity_name: from_entity, columns: from_columns };
+        let [from, to] = EndSpec::of(relationship);
         self.endpoint(&format!("edges[{i}].from_node_id"), &edge.from_node_id, &from, &subject);
-        let to = End { entity_name: to_entity, columns: to_columns };
         self.endpoint(&format!("edges[{i}].to_node_id"), &edge.to_node_id, &to, &subject);
         self.properties(
             || format!("edges[{i}]"),
@@ -41,7 +60,13 @@ impl<'a> Validator<'a> {
         );
     }
 
-    fn endpoint(&mut self, path: &str, node_id: &str, end: &End<'_>, subject: &ReportedIds<'_>) {
+    fn endpoint(
+        &mut self,
+        path: &str,
+        node_id: &str,
+        end: &EndSpec<'_>,
+        subject: &ReportedIds<'_>,
+    ) {
         let indexed = self.nodes.get(node_id).copied();
         if indexed.is_none() && (node_id.is_empty() || !self.options.allow_external_endpoints) {
             self.fail(
@@ -53,10 +78,7 @@ impl<'a> Validator<'a> {
             );
             return;
         }
-        let names: Vec<Vec<&str>> = {
-            let entity = self.spec.entity(end.entity_name);
-            end.columns.iter().map(|column| key_names(column, entity)).collect()
-        };
+        let names = end.names(self.spec);
         let all: Vec<&str> = names.iter().flatten().copied().collect();
         let canonical = indexed.and_then(|node| node.canonical);
         let located = if canonical.is_some() {
@@ -80,9 +102,7 @@ impl<'a> Validator<'a> {
         let id = SharedId::new(node_id);
         for (column, names) in end.columns.iter().zip(&names) {
             let present = match canonical {
-                Some(entity) => {
-                    entity.key_properties().any(|key| names.iter().any(|name| key.is_named(name)))
-                }
+                Some(entity) => EndSpec::is_key(names, entity),
                 None => located.is_some_and(|found| has_value(found.pairs, names, &all)),
             };
             if !present {

@@ -28,6 +28,7 @@ use super::spec::{self, Entity, GraphSpec};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::untrusted::{bounded, quoted};
 
+pub(crate) use self::edge::EndSpec;
 pub use self::failure::{Failure, FailureScope, ValidationReport};
 
 /// Whether an id is that of a node of an entity with exactly this key, whatever the session is.

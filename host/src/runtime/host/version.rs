@@ -68,7 +68,9 @@ impl Ready {
     fn runner(&self, holds_to_graphs: bool) -> Runner {
         let runner = self.serving.module().runner();
         match &self.graph {
-            Ok(graph) if holds_to_graphs => runner.holding_to(Arc::clone(&graph.spec)),
+            Ok(graph) if holds_to_graphs => {
+                runner.holding_to(Arc::clone(&graph.spec), graph.options)
+            }
             _ => runner,
         }
     }

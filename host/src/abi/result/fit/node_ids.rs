@@ -1,0 +1,90 @@
+//! The ids of the nodes of a result, by the texts in them.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+
+use super::super::measure::Block;
+use super::FitNode;
+use super::end::EdgeEnd;
+use super::id::FitId;
+use crate::abi::block::KEPT_BYTES;
+
+/// The ids that edges may lead to of nodes in other rows, or of other values. They are found when an edge does that.
+#[derive(Debug, Default)]
+pub(super) struct NodeIds {
+    /// The nodes that may have such an id.
+    sought: Vec<usize>,
+    /// Nodes, and the rows for which they are written.
+    found: HashTable<(usize, usize)>,
+    is_filled: bool,
+    hasher: RandomState,
+}
+
+impl NodeIds {
+    pub(super) fn of<'e>(ends: impl Iterator<Item = &'e EdgeEnd>, nodes: &[FitNode]) -> Self {
+        let alike: Vec<&FitNode> =
+            ends.filter_map(|end| end.alike).filter_map(|at| nodes.get(at)).collect();
+        let is_sought = |node: &FitNode| alike.iter().any(|other| node.id.is_alike(&other.id));
+        let sought = nodes.iter().enumerate().filter(|(_, node)| is_sought(node));
+        Self { sought: sought.map(|(at, _)| at).collect(), ..Self::default() }
+    }
+
+    /// Forgets those of the last result, and gives up what they have taken beyond 1 MiB.
+    pub(super) fn clear(&mut self) {
+        if std::mem::take(&mut self.is_filled) {
+            self.found.clear();
+            if self.found.capacity() * size_of::<(usize, usize)>() > KEPT_BYTES {
+                self.found = HashTable::new();
+            }
+        }
+    }
+
+    /// Whether a node is written that has this id, of which a row is given. That two ids are the same in other ways isn't seen.
+    pub(super) fn contain(
+        &mut self,
+        id: &FitId,
+        block: Block<'_>,
+        row: usize,
+        nodes: &[FitNode],
+    ) -> Option<bool> {
+        if !self.is_filled {
+            self.fill(block, nodes)?;
+        }
+        let hash = hash(&self.hasher, id, block, row)?;
+        let is_same = |(at, other): &(usize, usize)| {
+            nodes.get(*at).is_some_and(|node| {
+                node.id.is_alike(id) && node.id.texts(block, *other).eq(id.texts(block, row))
+            })
+        };
+        Some(self.found.find(hash, is_same).is_some())
+    }
+
+    fn fill(&mut self, block: Block<'_>, nodes: &[FitNode]) -> Option<()> {
+        self.is_filled = true;
+        let Self { sought, found, hasher, .. } = self;
+        for at in sought {
+            let Some(node) = nodes.get(*at) else { continue };
+            node.item.all(block, |row| {
+                let own = hash(hasher, &node.id, block, row)?;
+                let again = |(at, row): &(usize, usize)| {
+                    let id = nodes.get(*at).map(|node| &node.id);
+                    id.and_then(|id| hash(hasher, id, block, *row)).unwrap_or_default()
+                };
+                found.insert_unique(own, (*at, row), again);
+                Some(true)
+            })?;
+        }
+        Some(())
+    }
+}
+
+/// None where a text isn't where the block says.
+fn hash(hasher: &RandomState, id: &FitId, block: Block<'_>, row: usize) -> Option<u64> {
+    let mut state = hasher.build_hasher();
+    for text in id.texts(block, row) {
+        text?.hash(&mut state);
+    }
+    Some(state.finish())
+}
