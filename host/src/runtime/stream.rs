@@ -29,8 +29,7 @@ use crate::json::CHUNK_BYTES;
 /// Each result is held to the graph spec of its bundle. What is wrong with it is dropped: a property that is no key by itself; else its
 /// node, with the edges of that, or its edge. What is left is written, its line has `dropped` after the result, which says what was
 /// wrong, and spans that were claimed as handled are claimed in part. Where nothing is left, the event is a reject with the code of the
-/// first thing that is wrong. Most results of plans without edges are known to fit by their form and the kinds of their values; others
-/// are read for it.
+/// first thing that is wrong. Most results are known to fit by their form and the values in them; others are read for it.
 ///
 /// # Threads
 /// An input is cut at line ends into chunks, each of which one thread reads, serves and, when its turn has come, writes. With
