@@ -40,7 +40,8 @@ pub struct Dispatcher<'r> {
     parts: Vec<Part>,
     /// How many dispatchers share the places of a pool.
     sharers: usize,
-    /// Whether runners look for what makes sure, before a result is read, that it fits the graph spec of its bundle.
+    /// How results are held to the graph specs of their bundles, of which runners then look for what is known without reading; none
+    /// where they aren't.
     graph_check: Option<GraphCheck>,
 }
 

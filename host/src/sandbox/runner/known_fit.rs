@@ -181,6 +181,38 @@ fn a_row_of_another_list_has_no_node() {
     }
 }
 
+/// The validator would take a part of the first key's value for the second key.
+#[test]
+fn names_that_split_an_id_are_left_to_the_validator() {
+    let plan = r#"{
+        "event_type": "task", "function_name": "tasks", "session_id_path": ["session"],
+        "nodes": [{"entity_name": "E", "key_fields": [
+            {"property_name": "a", "source_path": ["a"]}, {"property_name": "id", "source_path": ["b"]}]}]}"#;
+    let spec = |name: &str| {
+        json!({"entities": [{"name": "E", "key_columns": ["a", "id"], "properties": [
+            {"column": "a", "logical_name": "a", "sdk_type": "string"},
+            {"column": "id", "logical_name": name, "sdk_type": "string"}]}]})
+    };
+    for (name, value, is_known, is_valid) in [
+        ("no", "foo,a=q,x", true, true),
+        ("x,id", "foo", false, true),
+        ("x,id", "foo,a=q,x", false, false),
+        ("a=\u{f8ff}8\u{f8ff},id", "foo", false, true),
+    ] {
+        let event = task(&format!(r#""a":"{value}","b":"1""#));
+        let mut runner = runner(plan, &spec(name).to_string(), false);
+        assert_eq!(fits(&mut runner, &event), (is_known, is_valid), "{name} {value}");
+    }
+}
+
+/// One of each id is kept, however many there are.
+#[test]
+fn an_edge_to_many_equal_nodes_is_known() {
+    let steps = vec![json!({"no": 1, "after": 1}); 8_000];
+    let event = task(&format!(r#""steps":{}"#, Value::from(steps)));
+    assert_eq!(fits(&mut runner(PLAN, SPEC, false), &event), (true, true));
+}
+
 /// A value that may break an id into other parts, or be that of another row.
 fn text() -> impl Strategy<Value = Value> {
     prop_oneof![

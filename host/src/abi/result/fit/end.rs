@@ -5,7 +5,7 @@ use memchr::{memchr3, memmem};
 use super::super::form::Unless;
 use super::super::measure::Block;
 use super::FitNode;
-use super::id::FitId;
+use super::id::{FitId, is_plain};
 use super::item::FitItem;
 use super::node_ids::NodeIds;
 use crate::graph::spec::GraphSpec;
@@ -19,7 +19,7 @@ pub(super) struct EdgeEnd {
     here: Vec<usize>,
     /// Whether one of these is written wherever the edge is.
     is_always_here: bool,
-    /// Of the nodes that may have it in other rows, or by other values, the first one: their ids are alike.
+    /// The first node whose id is alike, where `here` doesn't tell all: those like it are looked up by their texts.
     pub(super) alike: Option<usize>,
     /// By what the id is known to be that of a node of another result, where that is allowed.
     external: Option<ExternalId>,
@@ -105,20 +105,18 @@ impl ExternalId {
         let [before, first, middle @ .., after] = constants.as_slice() else { return None };
         let first = first.strip_prefix(segment.as_bytes())?;
         let middle = middle.iter().map(|text| text.strip_prefix(b","));
-        let keys: Option<Vec<&[u8]>> = std::iter::once(Some(first))
+        let keys: Option<Vec<&str>> = std::iter::once(Some(first))
             .chain(middle)
-            .map(|text| text?.strip_suffix(b"="))
+            .map(|text| str::from_utf8(text?.strip_suffix(b"=")?).ok())
             .collect();
         let keys = keys?;
         let names = end.names(spec);
-        let is_named = |names: &[&str]| names.iter().any(|name| keys.contains(&name.as_bytes()));
-        let is_first = |name: &&str| keys.first() == Some(&name.as_bytes());
         let is_read = before.is_empty()
             && after.is_empty()
-            && is_plain(end.entity_name.as_bytes())
+            && is_plain(end.entity_name)
             && keys.iter().all(|key| is_plain(key))
-            && names.iter().all(|names| is_named(names))
-            && names.iter().flatten().any(is_first);
+            && names.iter().all(|names| names.iter().any(|name| keys.contains(name)))
+            && names.iter().flatten().any(|name| keys.first() == Some(name));
         is_read.then(|| Self { segment: segment.into_bytes() })
     }
 
@@ -127,7 +125,7 @@ impl ExternalId {
         // The session may be any text.
         for text in id.texts(block, row).skip(1) {
             let text = text?;
-            let is_plain = match memchr3(b':', b',', b'\\', text) {
+            let is_read_whole = match memchr3(b':', b',', b'\\', text) {
                 None => true,
                 // Names of other systems often have colons.
                 Some(_) => {
@@ -136,18 +134,10 @@ impl ExternalId {
                         && memmem::find(text, &self.segment).is_none()
                 }
             };
-            if text.is_empty() || !is_plain {
+            if text.is_empty() || !is_read_whole {
                 return Some(false);
             }
         }
         Some(true)
     }
-}
-
-/// Whether a name is one with which an id is read in one way only, and which is written as it is.
-fn is_plain(name: &[u8]) -> bool {
-    !name.is_empty()
-        && name
-            .iter()
-            .all(|byte| *byte >= b' ' && !matches!(byte, b':' | b',' | b'=' | b'"' | b'\\'))
 }

@@ -64,3 +64,9 @@ impl FitId {
         constants.map(|units| units.iter().filter_map(byte).collect()).collect()
     }
 }
+
+/// Whether a name of a spec is one with which an id is read in one way only, and which is written as it is.
+pub(super) fn is_plain(name: &str) -> bool {
+    let splits = |char: char| matches!(char, ':' | ',' | '=' | '"' | '\\' | shown::MARK);
+    !name.is_empty() && !name.contains(|char: char| char < ' ' || splits(char))
+}

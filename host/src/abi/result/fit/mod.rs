@@ -16,7 +16,7 @@ use std::ptr;
 use serde_json::Value;
 
 use self::end::EdgeEnd;
-use self::id::FitId;
+use self::id::{FitId, is_plain};
 use self::item::FitItem;
 use self::node_ids::NodeIds;
 use self::shown::ShownItem;
@@ -91,6 +91,10 @@ impl FitNode {
     fn new(outline: &ItemOutline, form: &ItemForm, spec: &GraphSpec) -> Option<Self> {
         let shown: ShownItem<Node> = ShownItem::of(outline)?;
         let entity = spec.entity(&shown.item.entity_name)?;
+        // With other names the validator may take a value for a part of the id.
+        let is_read_once =
+            |key: &PropertySpec| is_plain(&key.column) && is_plain(&key.logical_name);
+        (is_plain(&entity.name) && entity.key_properties().all(is_read_once)).then_some(())?;
         let mut keys: Vec<(&PropertySpec, &Value)> = Vec::new();
         let mut values = Vec::new();
         for given in &shown.item.properties {

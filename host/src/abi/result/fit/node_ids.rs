@@ -53,11 +53,7 @@ impl NodeIds {
             self.fill(block, nodes)?;
         }
         let hash = hash(&self.hasher, id, block, row)?;
-        let is_same = |(at, other): &(usize, usize)| {
-            nodes.get(*at).is_some_and(|node| {
-                node.id.is_alike(id) && node.id.texts(block, *other).eq(id.texts(block, row))
-            })
-        };
+        let is_same = |place: &(usize, usize)| has_id(*place, id, block, row, nodes);
         Some(self.found.find(hash, is_same).is_some())
     }
 
@@ -72,12 +68,27 @@ impl NodeIds {
                     let id = nodes.get(*at).map(|node| &node.id);
                     id.and_then(|id| hash(hasher, id, block, *row)).unwrap_or_default()
                 };
-                found.insert_unique(own, (*at, row), again);
+                let is_same = |place: &(usize, usize)| has_id(*place, &node.id, block, row, nodes);
+                // One of each id is enough, however many there are.
+                found.entry(own, is_same, again).or_insert((*at, row));
                 Some(true)
             })?;
         }
         Some(())
     }
+}
+
+/// Whether a node has this id, each given with its row.
+fn has_id(
+    (at, other): (usize, usize),
+    id: &FitId,
+    block: Block<'_>,
+    row: usize,
+    nodes: &[FitNode],
+) -> bool {
+    nodes.get(at).is_some_and(|node| {
+        node.id.is_alike(id) && node.id.texts(block, other).eq(id.texts(block, row))
+    })
 }
 
 /// None where a text isn't where the block says.

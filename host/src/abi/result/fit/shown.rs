@@ -62,7 +62,7 @@ fn shown(place: RecordPlace) -> String {
 }
 
 /// What texts that stand for values begin and end with, and no constant text of an item whose fit is known has.
-const MARK: char = '\u{f8ff}';
+pub(super) const MARK: char = '\u{f8ff}';
 
 /// What is before the place of a value of a row.
 const ROW: &str = "row ";
