@@ -49,11 +49,6 @@ pub(crate) fn place_in_reject(problem: &Problem) -> Option<&str> {
     problem.path.as_deref().filter(|_| problem.stage == Stage::Graph)
 }
 
-/// A string as the text of JSON.
-pub(crate) fn push_text(line: &mut Vec<u8>, text: &str) {
-    line.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
-}
-
 /// Which bundles gave a result: the one, or several that share the event's type.
 pub(crate) fn push_bundles(line: &mut Vec<u8>, bundles: impl Iterator<Item = Digest>) {
     let bundles: Vec<String> = bundles.map(|it| format!("\"{it}\"")).collect();

@@ -52,7 +52,7 @@ pub use host::{
 #[cfg(feature = "columns")]
 pub(crate) use line::{MAX_DROPPED, place_in_reject};
 #[cfg(feature = "serve")]
-pub(crate) use line::{Reject, push_bundles, push_dropped, push_on_one_line, push_text};
+pub(crate) use line::{Reject, push_bundles, push_dropped, push_on_one_line};
 pub use outputs::Progress;
 pub use registry::Registry;
 pub use revalidate::{

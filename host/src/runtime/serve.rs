@@ -11,7 +11,7 @@ use super::crew::Serve;
 use super::dispatcher::{Dispatched, Dispatcher};
 use super::fallback::Decided;
 use super::graph_check::{self, GraphCheck};
-use super::line::{Reject, push_bundles, push_on_one_line, push_text};
+use super::line::{Reject, push_bundles, push_on_one_line};
 use super::outputs::Output;
 use super::registry::{Registry, Route};
 use super::source::Origin;
@@ -21,6 +21,7 @@ use crate::diagnostics::codes;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::graph::Failure;
 use crate::json::Line;
+use crate::json::string::push_string;
 use crate::sandbox::RunError;
 use crate::sandbox::runner::trace_rejection;
 
@@ -72,7 +73,7 @@ impl LineHead {
     fn new(registry: &Registry, route: &Route) -> Self {
         let mut event_type = b",\"event_type\":".to_vec();
         if !route.is_prefix {
-            push_text(&mut event_type, &route.event_type);
+            push_string(&mut event_type, &route.event_type);
         }
         let mut bundle = Vec::new();
         push_bundles(&mut bundle, route.bundles().map(|it| registry.fingerprint(it)));
@@ -83,7 +84,7 @@ impl LineHead {
     fn push(&self, line: &mut Vec<u8>, event_type: &str) {
         line.extend_from_slice(&self.event_type);
         if self.is_prefix {
-            push_text(line, event_type);
+            push_string(line, event_type);
         }
         line.extend_from_slice(&self.bundle);
     }

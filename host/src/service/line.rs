@@ -7,8 +7,9 @@ use utoipa::ToSchema;
 
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem};
+use crate::json::string::push_string;
 use crate::runtime::{
-    Answer, By, Reject, ServeError, push_bundles, push_dropped, push_on_one_line, push_text,
+    Answer, By, Reject, ServeError, push_bundles, push_dropped, push_on_one_line,
 };
 
 /// What a request's events came to.
@@ -66,7 +67,7 @@ fn problem(error: &ServeError) -> Problem {
 fn push_result(lines: &mut Vec<u8>, number: u64, answer: &Answer) {
     // A vector takes all that is written.
     let _ = write!(lines, "{{\"line\":{number},\"event_type\":");
-    push_text(lines, answer.event_type.as_deref().unwrap_or_default());
+    push_string(lines, answer.event_type.as_deref().unwrap_or_default());
     match &answer.by {
         By::Version { version, .. } => push_bundles(lines, std::iter::once(*version)),
         By::Versions { versions, .. } => push_bundles(lines, versions.iter().map(|it| it.1)),
