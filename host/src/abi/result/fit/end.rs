@@ -14,13 +14,13 @@ use crate::graph::validate::{EndSpec, ValidateOptions};
 /// An end of an edge.
 #[derive(Debug)]
 pub(super) struct EdgeEnd {
-    id: FitId,
+    pub(super) id: FitId,
     /// Nodes that have this id wherever the edge is, if they are written.
     here: Vec<usize>,
     /// Whether one of these is written wherever the edge is.
     is_always_here: bool,
-    /// The first node whose id is alike, where `here` doesn't tell all: those like it are looked up by their texts.
-    pub(super) alike: Option<usize>,
+    /// Whether it is looked up among the ids of nodes: one may have it in another row, or by other values.
+    pub(super) is_looked_up: bool,
     /// By what the id is known to be that of a node of another result, where that is allowed.
     external: Option<ExternalId>,
 }
@@ -41,7 +41,7 @@ impl EdgeEnd {
             nodes.iter().enumerate().partition(|(_, node)| node.entity == end.entity_name);
         let may_be_another = |id: &FitId| others.iter().any(|(_, node)| node.id.may_equal(id));
         (!own.iter().any(|(_, node)| may_be_another(&node.id))).then_some(())?;
-        let (mut here, mut alike, mut is_always_here) = (Vec::new(), None, false);
+        let (mut here, mut is_always_here, mut is_looked_up) = (Vec::new(), false, false);
         for (at, node) in own {
             let is_same_row = node.item.rows.is_none() || node.item.rows == edge.rows;
             let is_here = is_same_row && node.id.is_same(&id);
@@ -49,14 +49,12 @@ impl EdgeEnd {
                 here.push(at);
                 is_always_here |= is_implied(&node.item.unless, &edge.unless);
             }
-            if alike.is_none() && node.id.is_alike(&id) && (!is_here || node.item.rows.is_some()) {
-                alike = Some(at);
-            }
+            is_looked_up |= node.id.is_alike(&id) && (!is_here || node.item.rows.is_some());
         }
         let external = (options.allow_external_endpoints && !may_be_another(&id))
             .then(|| ExternalId::new(&id, end, spec))
             .flatten();
-        Some(Self { id, here, is_always_here, alike, external })
+        Some(Self { id, here, is_always_here, is_looked_up, external })
     }
 
     /// Whether a node is known to be where this end of an edge leads, which is written for a row.
@@ -75,7 +73,7 @@ impl EdgeEnd {
                 return Some(true);
             }
         }
-        if self.alike.is_some() && ids.contain(&self.id, block, row, nodes)? {
+        if self.is_looked_up && ids.contain(&self.id, block, row, nodes)? {
             return Some(true);
         }
         let external = self.external.as_ref();

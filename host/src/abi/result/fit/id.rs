@@ -2,14 +2,14 @@
 
 use super::super::form::{IdUnit, may_be_equal};
 use super::super::measure::Block;
-use super::item::TextPlace;
+use super::item::ValuePlace;
 use super::shown;
 
 /// An id: constant text with texts of a block between.
 #[derive(Debug)]
 pub(super) struct FitId {
     units: Vec<IdUnit>,
-    places: Vec<TextPlace>,
+    places: Vec<ValuePlace>,
 }
 
 impl FitId {
@@ -18,7 +18,7 @@ impl FitId {
         let units = shown::units(shown)?;
         let places = units.iter().filter_map(|unit| match unit {
             IdUnit::Byte(_) => None,
-            IdUnit::Text(place) => Some(TextPlace::of(*place)),
+            IdUnit::Text(place) => Some(ValuePlace::of(*place)),
         });
         let places = places.collect::<Option<_>>()?;
         Some(Self { units, places })

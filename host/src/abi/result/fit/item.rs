@@ -18,7 +18,7 @@ pub(super) struct FitItem {
 /// A value of a property.
 #[derive(Debug)]
 pub(super) struct FitValue {
-    pub(super) place: TextPlace,
+    pub(super) place: ValuePlace,
     pub(super) property_type: PropertyType,
     /// The first kind of a value that is written, where others are left out.
     pub(super) first: u32,
@@ -27,12 +27,12 @@ pub(super) struct FitValue {
 
 /// The record of a value, counted from the block's first or from a row's.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TextPlace {
+pub(super) struct ValuePlace {
     pub(super) in_row: bool,
     pub(super) record: usize,
 }
 
-impl TextPlace {
+impl ValuePlace {
     pub(super) fn of(place: RecordPlace) -> Option<Self> {
         Some(Self { in_row: place.in_row, record: place.record()? })
     }

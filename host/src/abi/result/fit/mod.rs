@@ -80,9 +80,10 @@ impl KnownFit {
     pub(crate) fn holds(&mut self, block: &[u8]) -> bool {
         let Some(block) = Block::new(block) else { return false };
         let Self { nodes, edges, ids, .. } = self;
+        let fits = nodes.iter().all(|node| node.holds(block).unwrap_or(false))
+            && edges.iter().all(|edge| edge.holds(block, nodes, ids).unwrap_or(false));
         ids.clear();
-        nodes.iter().all(|node| node.holds(block).unwrap_or(false))
-            && edges.iter().all(|edge| edge.holds(block, nodes, ids).unwrap_or(false))
+        fits
     }
 }
 

@@ -24,14 +24,14 @@ pub(super) struct NodeIds {
 
 impl NodeIds {
     pub(super) fn of<'e>(ends: impl Iterator<Item = &'e EdgeEnd>, nodes: &[FitNode]) -> Self {
-        let alike: Vec<&FitNode> =
-            ends.filter_map(|end| end.alike).filter_map(|at| nodes.get(at)).collect();
-        let is_sought = |node: &FitNode| alike.iter().any(|other| node.id.is_alike(&other.id));
+        let looked_up: Vec<&FitId> =
+            ends.filter(|end| end.is_looked_up).map(|end| &end.id).collect();
+        let is_sought = |node: &FitNode| looked_up.iter().any(|id| node.id.is_alike(id));
         let sought = nodes.iter().enumerate().filter(|(_, node)| is_sought(node));
         Self { sought: sought.map(|(at, _)| at).collect(), ..Self::default() }
     }
 
-    /// Forgets those of the last result, and gives up what they have taken beyond 1 MiB.
+    /// Forgets those of a result, and gives up what they have taken beyond 1 MiB.
     pub(super) fn clear(&mut self) {
         if std::mem::take(&mut self.is_filled) {
             self.found.clear();

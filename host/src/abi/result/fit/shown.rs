@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::super::form::{IdUnit, ItemOutline, ItemPart, RecordPlace, open};
-use super::item::{FitValue, TextPlace};
+use super::item::{FitValue, ValuePlace};
 use crate::abi::slot::SlotKind;
 use crate::graph::extraction::Property;
 use crate::graph::spec::PropertySpec;
@@ -45,7 +45,7 @@ impl<T> ShownItem<T> {
             return (fits && !(is_key && json == EMPTY_TEXT)).then_some(None);
         };
         Some(Some(FitValue {
-            place: TextPlace::of(*place)?,
+            place: ValuePlace::of(*place)?,
             property_type: property_type.clone(),
             first: *first,
             is_key,
