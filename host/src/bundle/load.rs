@@ -14,7 +14,7 @@ use super::digest::{Digest, PieceHasher};
 use super::error::{BundleLoadError, ModuleRefusal, shown};
 use super::hold::{Hold, open_held};
 use super::manifest::{self, MANIFEST_FILE, Manifest, VALUE_CHARS};
-use super::read::{ReadError, Regular, kind_name};
+use super::read::{Chunk, ReadError, Regular, kind_name};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::sanitize;
@@ -380,14 +380,19 @@ impl BundleFiles<'_> {
         }
         let mut hasher = FingerprintHasher::new();
         let mut found = Unaltered { module: Vec::new(), plan: None };
+        let mut chunk = Chunk::new();
         for part in Part::ALL.into_iter().filter(|part| self.has(*part)) {
             let file = Regular::open_listed(self.dir, &self.name(part), part.max_bytes()).ok()?;
-            let bytes = file.read().ok()?;
-            hasher.part(part, &bytes);
             match part {
-                Part::Module => found.module = bytes,
-                Part::Plan => found.plan = Some(bytes),
-                _ => {}
+                Part::Module => {
+                    found.module = file.read().ok()?;
+                    hasher.part(part, &found.module);
+                }
+                Part::Plan => hasher.part(part, found.plan.insert(file.read().ok()?)),
+                _ => {
+                    hasher.begin(part, file.bytes());
+                    file.each_piece(&mut chunk, |piece| hasher.piece(piece)).ok()?;
+                }
             }
         }
         (hasher.finish(&self.manifest.naming()) == fingerprint).then_some(found)
@@ -398,6 +403,7 @@ impl BundleFiles<'_> {
         self.require_digest(self.manifest.module_filename(), Digest::of(module))?;
         let mut fingerprint = FingerprintHasher::new();
         let mut plan = None;
+        let mut chunk = Chunk::new();
         for part in Part::ALL.into_iter().filter(|part| self.has(*part)) {
             match part {
                 Part::Module => fingerprint.part(part, module),
@@ -411,7 +417,7 @@ impl BundleFiles<'_> {
                     let file = self.open(part)?;
                     let mut digest = PieceHasher::default();
                     fingerprint.begin(part, file.bytes());
-                    file.each_piece(|piece| {
+                    file.each_piece(&mut chunk, |piece| {
                         fingerprint.piece(piece);
                         digest.piece(piece);
                     })

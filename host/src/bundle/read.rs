@@ -6,8 +6,17 @@ use cap_std::fs::{Dir, File, FileType, Metadata, OpenOptions, OpenOptionsExt as 
 
 use crate::sandbox::files::{self, no_link};
 
-/// How much of a file is read at once.
-const CHUNK_BYTES: usize = 64 << 10;
+/// A piece of a file: as much of one as is read at once where it isn't held in memory. One serves file after file.
+pub(super) struct Chunk(Vec<u8>);
+
+impl Chunk {
+    /// Larger than most files of bundles, and small enough to stay in a processor's cache until it was hashed.
+    const BYTES: usize = 16 << 10;
+
+    pub(super) fn new() -> Self {
+        Self(vec![0; Self::BYTES])
+    }
+}
 
 /// Why a file was not read.
 #[derive(Debug, thiserror::Error)]
@@ -64,26 +73,28 @@ impl Regular {
     }
 
     /// Hands all of it out, piece by piece, so that no file is held in memory for its digest alone.
-    pub(super) fn each_piece(mut self, mut take: impl FnMut(&[u8])) -> Result<(), ReadError> {
+    pub(super) fn each_piece(
+        mut self,
+        Chunk(chunk): &mut Chunk,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<(), ReadError> {
         let changed = ReadError::Changed { expected: self.bytes };
-        // One byte more than there should be shows that there are no more.
-        let whole = usize::try_from(self.bytes).unwrap_or(CHUNK_BYTES).saturating_add(1);
-        let mut chunk = vec![0; whole.min(CHUNK_BYTES)];
         let mut left = self.bytes;
         loop {
-            let read = match self.file.read(&mut chunk) {
+            let read = match self.file.read(chunk) {
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error.into()),
             };
             let piece = chunk.get(..read).unwrap_or_default();
             let Some(rest) = left.checked_sub(piece.len() as u64) else { return Err(changed) };
-            match (piece.is_empty(), rest) {
-                (true, 0) => return Ok(()),
-                (true, _) => return Err(changed),
-                (false, _) => take(piece),
-            }
             left = rest;
+            // Where the file goes on, a read fills what it is given: what it left is behind the end.
+            let is_end = piece.is_empty() || left == 0 && piece.len() < chunk.len();
+            take(piece);
+            if is_end {
+                return if left == 0 { Ok(()) } else { Err(changed) };
+            }
         }
     }
 
@@ -150,6 +161,11 @@ mod tests {
             let file = Regular::open(&dir, "file", 100).unwrap();
             dir.write("file", later).unwrap();
             assert!(matches!(file.read(), Err(ReadError::Changed { expected: 5 })), "{later}");
+            dir.write("file", "12345").unwrap();
+            let file = Regular::open(&dir, "file", 100).unwrap();
+            dir.write("file", later).unwrap();
+            let read = file.each_piece(&mut Chunk::new(), |_| {});
+            assert!(matches!(read, Err(ReadError::Changed { expected: 5 })), "{later}");
         }
     }
 
@@ -157,18 +173,20 @@ mod tests {
     fn pieces_are_the_file() {
         let root = tempfile::tempdir().unwrap();
         let dir = Dir::open_ambient_dir(root.path(), cap_std::ambient_authority()).unwrap();
-        for length in [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES] {
+        let mut chunk = Chunk::new();
+        let whole = Chunk::BYTES;
+        for length in [0, 1, whole - 1, whole, whole + 1, 3 * whole] {
             let content: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
             dir.write("file", &content).unwrap();
             let (mut found, mut longest) = (Vec::new(), 0);
             let file = Regular::open(&dir, "file", length as u64).unwrap();
-            file.each_piece(|piece| {
+            file.each_piece(&mut chunk, |piece| {
                 longest = longest.max(piece.len());
                 found.extend_from_slice(piece);
             })
             .unwrap();
             assert_eq!(found, content);
-            assert!(longest <= CHUNK_BYTES);
+            assert!(longest <= whole);
         }
     }
 }
