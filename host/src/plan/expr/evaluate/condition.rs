@@ -8,7 +8,7 @@ use super::Lookup;
 use crate::json::string::{self, inside, strip};
 use crate::plan::expr::fuel::{self, OutOfFuel};
 use crate::plan::expr::query::CompiledQuery;
-use crate::plan::expr::{Condition, JsonType, Reference, Test};
+use crate::plan::expr::{Condition, Json, JsonType, Reference, Test};
 
 /// A condition whose references are numbers, made ready to be tested for event after event.
 #[derive(Clone, Debug)]
@@ -58,8 +58,9 @@ impl CompiledCondition {
     pub(crate) fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
         match self {
             Self::Test(index, test) => {
-                let json = event.json(*index).map(|json| json.text.as_bytes());
-                fuel::spend(fuel, fuel::TEST.of(json.map_or(0, |json| test.reads(json))))?;
+                let json = event.json(*index);
+                let bytes = json.map_or(0, |json| test.reads(json.text.as_bytes()));
+                fuel::spend(fuel, fuel::TEST.of(bytes))?;
                 Ok(json.is_some_and(|json| test.holds(json)))
             }
             Self::All(all) => {
@@ -137,13 +138,18 @@ impl CompiledTest {
     }
 
     /// Whether it holds for a value.
-    fn holds(&self, json: &[u8]) -> bool {
+    fn holds(&self, Json { text, may_escape }: Json<'_>) -> bool {
+        let json = text.as_bytes();
         match self {
             Self::Exists => JsonType::of(json) != JsonType::Null,
             Self::Truthy => is_truthy(json),
             Self::OneOf { texts, numbers, booleans, .. } => match JsonType::of(json) {
-                JsonType::String => inside(json)
-                    .is_some_and(|inside| texts.iter().any(|wanted| string::is(inside, wanted))),
+                JsonType::String => inside(json).is_some_and(|inside| {
+                    texts.iter().any(|wanted| match may_escape {
+                        true => string::is(inside, wanted),
+                        false => inside == wanted.as_bytes(),
+                    })
+                }),
                 JsonType::Number => serde_json::from_slice(json).is_ok_and(|found: Number| {
                     numbers.iter().any(|wanted| is_number(&found, wanted))
                 }),
