@@ -23,14 +23,11 @@ pub const ROW_FUEL: u64 = 50;
 /// Fuel on top for each column of a row, each key of the paths that are read in its element, and each iteration within it.
 pub const CELL_FUEL: u64 = 10;
 
-/// What a block is put together from; offsets count from the beginning of the texts.
+/// What a block is put together from, beside the records of its slots. Offsets are those of a block without rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockParts {
-    /// In the order of the inputs; absent for columns.
-    pub(super) records: Vec<Record>,
     /// In the order of the iterations: the records of the columns, one row after another.
     pub(super) tables: Vec<Vec<Record>>,
-    /// Where there are no iterations, behind the block's own records.
     pub(super) texts: Vec<u8>,
     /// In the order of the inputs: what each came to last.
     states: Vec<InputState>,
@@ -62,8 +59,7 @@ impl IterationLevel {
 impl BlockParts {
     /// Bytes that are held on to.
     pub(super) fn capacity(&self) -> usize {
-        let tables = self.tables.iter().map(Vec::capacity).sum::<usize>();
-        let records = self.records.capacity() + tables;
+        let records = self.tables.iter().map(Vec::capacity).sum::<usize>();
         let levels = self.levels.iter().map(IterationLevel::capacity).sum::<usize>();
         records * size_of::<Record>()
             + self.states.capacity() * size_of::<InputState>()
@@ -118,6 +114,10 @@ pub(super) struct Fill<'a> {
     limits: BlockLimits,
     deadline: Deadline<'a>,
     parts: &'a mut BlockParts,
+    /// The records of the inputs, in their order, each absent to begin with. Those of columns stay so.
+    slots: &'a mut [[u8; SLOT_BYTES]],
+    /// Where texts begin in a block without rows.
+    texts_at: u32,
     /// Fuel that is left.
     fuel: u64,
     failed: u32,
@@ -141,27 +141,30 @@ impl<'a> Fill<'a> {
         limits: BlockLimits,
         deadline: Deadline<'a>,
         parts: &'a mut BlockParts,
+        slots: &'a mut [[u8; SLOT_BYTES]],
     ) -> Self {
         let declared = projector.ready();
-        parts.records.clear();
+        parts.texts.clear();
         parts.tables.resize_with(declared.tables.len(), Vec::new);
         parts.tables.iter_mut().for_each(Vec::clear);
         parts.states.clear();
         parts.states.resize(declared.prepared.len(), InputState::default());
         parts.row_fuel.clear();
         parts.row_fuel.resize(declared.tables.len(), 0);
-        let are_with_texts = declared.tables.is_empty();
-        let records = HEADER_BYTES + declared.prepared.len() * SLOT_BYTES;
+        let records = HEADER_BYTES + size_of_val(slots);
         Self {
             projector,
             declared,
             limits,
             deadline,
             parts,
+            slots,
+            // The limit has at most 32 bits, and the records are within it.
+            texts_at: records as u32,
             fuel: limits.fuel,
             failed: 0,
             rows: 0,
-            record_bytes: if are_with_texts { 0 } else { records },
+            record_bytes: records,
             numbers: [1; DEPTH + 1],
             words: [None; 2],
             verdict: Verdict::Plain,
@@ -182,7 +185,6 @@ impl<'a> Fill<'a> {
         let declared = self.declared;
         self.parts.memory.get_mut().begin(declared.shared_parts);
         let bindings = Bindings::default().with(0, event);
-        self.parts.records.resize(declared.prepared.len(), Record::default());
         for run in &declared.event_inputs {
             // What is ruled out is absent, and not true, as all is to begin with.
             if run.only_if.is_some_and(|guard| !self.holds(guard)) {
@@ -190,8 +192,8 @@ impl<'a> Fill<'a> {
             }
             for index in run.inputs.clone() {
                 let record = self.input(index, &bindings)?;
-                if let Some(place) = self.parts.records.get_mut(index) {
-                    *place = record;
+                if let Some(slot) = self.slots.get_mut(index) {
+                    *slot = record.to_bytes();
                 }
             }
         }
@@ -535,8 +537,8 @@ impl<'a> Fill<'a> {
     fn record(&mut self, kind: SlotKind, start: usize) -> Filled<Record> {
         self.check_bytes()?;
         // The limit has at most 32 bits.
-        let (offset, length) = (start as u32, (self.parts.texts.len() - start) as u32);
-        Ok(Record::new(kind, offset, length))
+        let (start, length) = (start as u32, (self.parts.texts.len() - start) as u32);
+        Ok(Record::new(kind, self.texts_at + start, length))
     }
 
     /// `true` or `false`, whose texts are there once for all.
@@ -544,15 +546,15 @@ impl<'a> Fill<'a> {
         let text: &[u8] = if holds { b"true" } else { b"false" };
         let known = &mut self.words[usize::from(holds)];
         // The limit has at most 32 bits.
-        let offset = *known.get_or_insert(self.parts.texts.len() as u32);
-        if offset as usize == self.parts.texts.len() {
+        let start = *known.get_or_insert(self.parts.texts.len() as u32);
+        if start as usize == self.parts.texts.len() {
             self.parts.texts.extend_from_slice(text);
             self.check_bytes()?;
         }
         if holds {
             self.verdict = Verdict::Holds;
         }
-        Ok(Record::new(SlotKind::Boolean, offset, text.len() as u32))
+        Ok(Record::new(SlotKind::Boolean, self.texts_at + start, text.len() as u32))
     }
 
     fn holds(&self, input: usize) -> bool {

@@ -151,42 +151,34 @@ impl BlockWriter {
         projection: &Projection,
         limits: BlockLimits,
     ) -> Result<(), BlockError> {
-        let view = projection.view(event);
-        if projector.ready().tables.is_empty() {
-            // Nothing comes between records and texts.
-            std::mem::swap(&mut self.block, &mut self.parts.texts);
-            let mut fill = Fill::new(projector, limits, deadline, &mut self.parts);
-            let filled = fill.all(view);
-            self.spent = fill.spent();
-            std::mem::swap(&mut self.block, &mut self.parts.texts);
-            put_records(&mut self.block, HEADER_BYTES, &self.parts.records, 0);
-            return filled;
-        }
-        self.parts.texts.clear();
-        let mut fill = Fill::new(projector, limits, deadline, &mut self.parts);
-        let filled = fill.all(view);
+        let (slots, _) = self.block.get_mut(HEADER_BYTES..).unwrap_or_default().as_chunks_mut();
+        let mut fill = Fill::new(projector, limits, deadline, &mut self.parts, slots);
+        let filled = fill.all(projection.view(event));
         self.spent = fill.spent();
         filled?;
         self.put_together(projector);
         Ok(())
     }
 
-    /// The block of all its parts. Where texts are is known once all rows are counted, so they were written beside it.
+    /// Puts rows and texts behind the records of the slots. How many rows come before the texts is known once all are counted.
     fn put_together(&mut self, projector: &Projector) {
-        let BlockParts { records, tables, texts, .. } = &self.parts;
+        let BlockParts { tables, texts, .. } = &self.parts;
         let first = self.block.len();
-        let rows: usize = tables.iter().map(|records| records.len() * SLOT_BYTES).sum();
         // All that the block holds was counted while it was filled.
-        let behind = (first + rows) as u32;
+        let rows: usize = tables.iter().map(|records| records.len() * SLOT_BYTES).sum();
+        let further = rows as u32;
+        if rows > 0 {
+            let slots = self.block.get_mut(HEADER_BYTES..).unwrap_or_default();
+            slots.as_chunks_mut().0.iter_mut().for_each(|slot| move_text(slot, further));
+        }
         self.block.reserve(rows + texts.len());
         self.block.resize(first + rows, 0);
-        put_records(&mut self.block, HEADER_BYTES, records, behind);
         let mut next = first;
         for (table, ready) in tables.iter().zip(&projector.ready().tables) {
             let start = next;
             // Fewer than bytes of an event.
             let count = (table.len() / ready.columns.len().max(1)) as u32;
-            next = put_records(&mut self.block, start, table, behind);
+            next = put_records(&mut self.block, start, table, further);
             for (place, column) in ready.columns.iter().enumerate() {
                 let offset = if count == 0 { 0 } else { (start + place * SLOT_BYTES) as u32 };
                 let record = Record::new(SlotKind::List, offset, count);
@@ -194,6 +186,15 @@ impl BlockWriter {
             }
         }
         self.block.extend_from_slice(texts);
+    }
+}
+
+/// Has the record of a slot point to a text that lies so many bytes further. One without a text has the offset 0, as no text has.
+fn move_text(slot: &mut [u8; SLOT_BYTES], bytes: u32) {
+    let [_, _, _, _, a, b, c, d, ..] = slot;
+    let offset = u32::from_le_bytes([*a, *b, *c, *d]);
+    if offset > 0 {
+        [*a, *b, *c, *d] = (offset + bytes).to_le_bytes();
     }
 }
 
