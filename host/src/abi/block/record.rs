@@ -25,14 +25,6 @@ impl Record {
         Self { kind, ..Self::default() }
     }
 
-    /// The same text where all texts lie `bytes` bytes further.
-    #[inline]
-    pub(super) fn behind(self, bytes: u32) -> Self {
-        // No text ends further than offsets reach.
-        let further = if self.kind.is_there() { u64::from(bytes) } else { 0 };
-        Self { place: self.place + further, ..self }
-    }
-
     #[inline]
     pub(super) fn to_bytes(self) -> [u8; SLOT_BYTES] {
         let [a, b, c, d] = (self.kind as u32).to_le_bytes();

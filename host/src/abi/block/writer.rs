@@ -164,50 +164,37 @@ impl BlockWriter {
     fn put_together(&mut self, projector: &Projector) {
         let BlockParts { tables, texts, .. } = &self.parts;
         let first = self.block.len();
-        // All that the block holds was counted while it was filled.
-        let rows: usize = tables.iter().map(|records| records.len() * SLOT_BYTES).sum();
-        let further = rows as u32;
-        if rows > 0 {
-            let slots = self.block.get_mut(HEADER_BYTES..).unwrap_or_default();
-            slots.as_chunks_mut().0.iter_mut().for_each(|slot| move_text(slot, further));
-        }
+        let rows = tables.iter().map(Vec::len).sum::<usize>() * SLOT_BYTES;
         self.block.reserve(rows + texts.len());
-        self.block.resize(first + rows, 0);
-        let mut next = first;
+        tables.iter().flatten().for_each(|it| self.block.extend_from_slice(&it.to_bytes()));
+        if rows > 0 {
+            let (records, _) =
+                self.block.get_mut(HEADER_BYTES..).unwrap_or_default().as_chunks_mut();
+            // All that the block holds was counted while it was filled.
+            records.iter_mut().for_each(|record| move_text(record, rows as u32));
+        }
+        let mut start = first;
         for (table, ready) in tables.iter().zip(&projector.ready().tables) {
-            let start = next;
             // Fewer than bytes of an event.
             let count = (table.len() / ready.columns.len().max(1)) as u32;
-            next = put_records(&mut self.block, start, table, further);
             for (place, column) in ready.columns.iter().enumerate() {
                 let offset = if count == 0 { 0 } else { (start + place * SLOT_BYTES) as u32 };
                 let record = Record::new(SlotKind::List, offset, count);
                 put_record(&mut self.block, *column, record);
             }
+            start += table.len() * SLOT_BYTES;
         }
         self.block.extend_from_slice(texts);
     }
 }
 
-/// Has the record of a slot point to a text that lies so many bytes further. One without a text has the offset 0, as no text has.
-fn move_text(slot: &mut [u8; SLOT_BYTES], bytes: u32) {
-    let [_, _, _, _, a, b, c, d, ..] = slot;
+/// Moves the text that a record points to by so many bytes. A record without a text has the offset 0, where no text is.
+fn move_text(record: &mut [u8; SLOT_BYTES], bytes: u32) {
+    let [_, _, _, _, a, b, c, d, ..] = record;
     let offset = u32::from_le_bytes([*a, *b, *c, *d]);
     if offset > 0 {
         [*a, *b, *c, *d] = (offset + bytes).to_le_bytes();
     }
-}
-
-/// Records one after the other from `at` on, where there is nothing yet, of texts that lie `behind` bytes further; gives where the
-/// last one ends.
-fn put_records(block: &mut [u8], at: usize, records: &[Record], behind: u32) -> usize {
-    let (places, _) = block.get_mut(at..).unwrap_or_default().as_chunks_mut::<SLOT_BYTES>();
-    for (place, record) in places.iter_mut().zip(records) {
-        if record.kind != SlotKind::Absent {
-            *place = record.behind(behind).to_bytes();
-        }
-    }
-    at + records.len() * SLOT_BYTES
 }
 
 fn put_record(block: &mut [u8], slot: usize, record: Record) {
