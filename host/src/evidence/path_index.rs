@@ -10,6 +10,7 @@ use super::similarity::spelling::{Spelled, spelled};
 use super::value_index::ValueIndex;
 use super::{Collection, Evidence, SampleEvents, Seen};
 use crate::diagnostics::untrusted::quoted;
+use crate::json::scan::MAX_DEPTH;
 use crate::json::{JsonKind, JsonKinds};
 
 /// With this many samples and more, a path that none of them has is taken not to exist.
@@ -134,8 +135,7 @@ impl<'t> PathIndex<'t> {
     /// Whether something on the way is null wherever it is, and nothing is declared below it: what its fields would be
     /// called is not known.
     fn is_below_null(&self, path: &[String]) -> bool {
-        let Some(last) = (1..path.len()).rev().find_map(|length| {
-            let prefix = path.get(..length)?;
+        let Some(last) = prefixes(path).rev().find_map(|prefix| {
             let kinds = self.anywhere().kinds(prefix);
             (!kinds.is_empty()).then_some((prefix, kinds))
         }) else {
@@ -152,7 +152,7 @@ impl<'t> PathIndex<'t> {
 
     /// Whether the path leads through something that is there and never an object.
     pub(crate) fn is_blocked(&self, path: &[String]) -> bool {
-        (1..path.len()).filter_map(|length| path.get(..length)).any(|prefix| {
+        prefixes(path).any(|prefix| {
             let kinds = self.anywhere().kinds(prefix);
             !kinds.contains(JsonKind::Object) && kinds.iter().any(|kind| kind != JsonKind::Null)
         })
@@ -181,5 +181,25 @@ impl<'t> PathIndex<'t> {
     /// The kinds of the values that samples have at a path, null apart.
     pub(crate) fn kinds(&self, path: &[String]) -> JsonKinds {
         self.values.kinds(path).iter().filter(|kind| *kind != JsonKind::Null).collect()
+    }
+}
+
+/// What a path leads through, the shortest first, as far as events have paths of that length: however many keys a plan writes,
+/// no more are looked up than events nest.
+fn prefixes(path: &[String]) -> impl DoubleEndedIterator<Item = &[String]> {
+    (1..path.len().min(MAX_DEPTH + 1)).filter_map(|length| path.get(..length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_DEPTH, prefixes};
+
+    #[test]
+    fn no_more_of_a_path_is_looked_up_than_events_nest() {
+        let path = |keys: usize| vec!["a".to_owned(); keys];
+        let lengths = |keys| prefixes(&path(keys)).map(<[String]>::len).collect::<Vec<usize>>();
+        assert_eq!(lengths(1), Vec::<usize>::new());
+        assert_eq!(lengths(4), [1, 2, 3]);
+        assert_eq!(lengths(100_000), (1..=MAX_DEPTH).collect::<Vec<usize>>());
     }
 }

@@ -18,6 +18,9 @@ use crate::graph::spec::PropertySpec;
 use crate::plan::expr::{ForEach, Iteration, Reference, Template};
 use crate::plan::{Plan, Read, Role, innermost};
 
+/// What it costs to write a template anew, for each of its bytes, in steps.
+const REWRITE_STEPS: u64 = 10;
+
 /// A path that a plan reads, and where.
 pub(in crate::gate::fit) struct PathUse<'p> {
     /// Pointer to what says it.
@@ -78,6 +81,11 @@ impl PathUse<'_> {
             Some(Likely { item, applicability }) => (Some(item), Some(applicability)),
             None => (None, None),
         };
+        // Each path of a template is put right in the whole of it.
+        let may_write = |template: &Template| {
+            search.effort().take(REWRITE_STEPS * template.text().len() as u64)
+        };
+        let meant = meant.filter(|_| self.template.is_none_or(may_write));
         let item = meant.and_then(|meant| self.moved(meant));
         let replaced = item.zip(sure).map(|(item, applicability)| Likely { item, applicability });
         // An unfinished search that found nothing proves nothing.

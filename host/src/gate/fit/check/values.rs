@@ -1,5 +1,7 @@
 //! The values of the mappings of one node, or one end or edge: their paths, and the types of what is there.
 
+use std::collections::HashSet;
+
 use super::expression;
 use super::path::{PathUse, WantedAtPath};
 use super::types::TypeCheck;
@@ -35,7 +37,14 @@ impl<'a> Group<'a> {
         let mut found = ValueFindings::default();
         let Some(samples) = scopes.relevant(self.for_each, &self.conditions) else { return found };
         let samples = samples.with_keys(&self.key_paths());
-        let known = KnownAround { scopes, samples, searches: self.searches(scopes) };
+        let searches = self.searches(scopes);
+        // A text may well hold again what other mappings read.
+        let in_texts = |(level, known)| {
+            let search = PathSearch::new(known, "", []);
+            (level, search.beside(scopes.paths_read(level, self.for_each)))
+        };
+        let in_texts = scopes.levels(self.for_each).map(in_texts).collect();
+        let known = KnownAround { scopes, samples, searches, in_texts };
         let mut of_key = 0;
         for mapping in self.mappings {
             let key = self.key_properties.get(of_key).copied().filter(|_| mapping.is_key);
@@ -97,7 +106,18 @@ impl<'a> Group<'a> {
 struct KnownAround<'k, 't> {
     scopes: &'k Scopes<'t>,
     samples: RelevantSamples<'t>,
+    /// By level, for values that are what is at a path.
     searches: Vec<(Level, PathSearch<'k, 't>)>,
+    /// The same for templates.
+    in_texts: Vec<(Level, PathSearch<'k, 't>)>,
+}
+
+/// The search at a level; none where nothing is known of that.
+fn at_level<'s, 'k, 't>(
+    searches: &'s [(Level, PathSearch<'k, 't>)],
+    level: Level,
+) -> Option<&'s PathSearch<'k, 't>> {
+    searches.iter().find(|(it, _)| *it == level).map(|(_, search)| search)
 }
 
 /// One value that a mapping may take.
@@ -114,13 +134,12 @@ struct MappedValue<'o, 't> {
 impl<'t> MappedValue<'_, 't> {
     fn check(&self, found: &mut ValueFindings) {
         let (mapping, leaf) = (self.mapping, self.leaf);
-        let KnownAround { samples, searches, .. } = self.known;
+        let KnownAround { samples, searches, in_texts, .. } = self.known;
         let check = |search| TypeCheck { mapping, search, samples };
-        let at = |level: Level| searches.iter().find(|(it, _)| *it == level).map(|(_, it)| it);
-        let any = at(Level::EVENT);
+        let any = at_level(searches, Level::EVENT);
         match leaf.source {
             Source::Path(reference) => {
-                let Some(search) = at(reference.level) else { return };
+                let Some(search) = at_level(searches, reference.level) else { return };
                 if search.known().admits_path(&reference.path) {
                     found.findings.extend(check(search).path(leaf, reference));
                 } else {
@@ -129,12 +148,11 @@ impl<'t> MappedValue<'_, 't> {
             }
             Source::Template(template) => {
                 let before = found.findings.len();
-                for reference in template.references() {
-                    let Some(search) = at(reference.level) else { continue };
-                    // A text may well hold again what other mappings read.
-                    let paths = self.known.scopes.paths_read(reference.level, mapping.for_each);
-                    let search = PathSearch::new(search.known(), "", []).beside(paths);
-                    self.unknown(reference, Some(template), &search, found);
+                // What puts one of them right does so wherever the template has it.
+                let mut looked_at = HashSet::new();
+                for reference in template.references().filter(|it| looked_at.insert(*it)) {
+                    let Some(search) = at_level(in_texts, reference.level) else { continue };
+                    self.unknown(reference, Some(template), search, found);
                 }
                 if found.findings.len() == before {
                     found.findings.extend(any.and_then(|it| check(it).template(leaf)));

@@ -28,6 +28,8 @@ const PERHAPS_NAMED: f64 = 0.4;
 
 /// What it costs to look at a path that is known, beside the comparing of names and words, in steps.
 const KNOWN_STEPS: u64 = 100;
+/// The same for a path that the plan reads for something else.
+const BESIDE_STEPS: u64 = 10;
 
 /// What is looked for.
 pub(crate) struct Sought<'a> {
@@ -121,7 +123,8 @@ impl<'k, 't> PathSearch<'k, 't> {
     /// The path that was meant by one that isn't known: certain where that is a slip of it. None where the search ends for want
     /// of effort.
     pub(crate) fn nearest(&self, sought: &Sought<'_>) -> Option<NearestPath> {
-        let steps = KNOWN_STEPS * self.known.paths().len() as u64;
+        let steps =
+            KNOWN_STEPS * self.known.paths().len() as u64 + BESIDE_STEPS * self.beside.len() as u64;
         let slipped = self.effort().take(steps).then(|| self.slipped(sought)).flatten();
         if let Some(path) = slipped {
             return Some(self.as_sure_as_can_be(NearestPath::new(&path, true, true), sought));

@@ -81,6 +81,39 @@ fn what_is_wrong_is_told_though_the_search_for_its_remedy_ends() {
     }
 }
 
+/// A plan whose text reads these paths.
+fn plan_of_text(paths: impl Iterator<Item = String>) -> Plan {
+    let text: String = paths.map(|path| format!("{{{path}}} ")).collect();
+    let plan = json!({
+        "event_type": "placed", "target_entity_name": "Order", "function_name": "f",
+        "key_field": {"property_name": "order_id", "source_path": ["content", "id"]},
+        "property_fields": [{"property_name": "source", "template": text}],
+    });
+    crate::plan::from_value(&plan).expect("a plan")
+}
+
+#[test]
+fn what_a_text_reads_again_and_again_is_looked_at_once() {
+    let once = findings(fit(&plan_of_text(["content.orgin".to_owned()].into_iter()), &samples()));
+    let often = (0..1000).map(|_| "content.orgin".to_owned());
+    let often = findings(fit(&plan_of_text(often), &samples()));
+    assert_eq!((codes(&once), once.len()), (codes(&often), 1));
+    assert!(often.iter().all(|finding| finding.patch().is_some()));
+}
+
+#[test]
+fn paths_of_a_text_pay_for_those_that_they_are_compared_with() {
+    let steps = |paths: u64| {
+        let enough = efforts(VALUE_STEPS, SEARCH_STEPS);
+        let read = (0..paths).map(|number| format!("content.orgin{number}"));
+        findings(fit_within(&plan_of_text(read), &samples(), &enough));
+        enough.searches.taken()
+    };
+    // What each of them takes: ten steps for another one.
+    let (few, many) = (steps(100) / 100, steps(400) / 400);
+    assert!(many >= few + 300 * 10, "{few} {many}");
+}
+
 #[test]
 fn a_property_that_nobody_has_looked_for_is_not_taken_out() {
     let mut written = serde_json::to_value(plan(
