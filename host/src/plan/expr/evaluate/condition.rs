@@ -55,14 +55,22 @@ impl CompiledCondition {
     ///
     /// # Errors
     /// [`OutOfFuel`], as soon as something costs more than is left.
+    #[inline]
     pub(crate) fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
         match self {
-            Self::Test(index, test) => {
-                let json = event.json(*index);
-                let bytes = json.map_or(0, |json| test.reads(json.text.as_bytes()));
-                fuel::spend(fuel, fuel::TEST.of(bytes))?;
-                Ok(json.is_some_and(|json| test.holds(json)))
-            }
+            // Most are a single test.
+            Self::Test(index, test) => match event.json(*index) {
+                Some(json) => test.holds(json, fuel),
+                None => fuel::spend(fuel, fuel::TEST.of(0)).map(|()| false),
+            },
+            _ => self.combined(event, fuel),
+        }
+    }
+
+    /// The same for what is made of others, and for what a test isn't.
+    fn combined(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
+        match self {
+            Self::Test(..) => self.holds(event, fuel),
             Self::All(all) => {
                 for node in all {
                     if !node.holds(event, fuel)? {
@@ -126,40 +134,56 @@ impl CompiledTest {
         }
     }
 
-    /// The bytes that it may read of a value: of a string no more than it is compared with.
-    fn reads(&self, json: &[u8]) -> usize {
-        match (self, JsonType::of(json)) {
-            (Self::OneOf { text_bytes, .. }, JsonType::String) => *text_bytes,
-            (Self::Truthy, JsonType::Number | JsonType::Object | JsonType::Array)
-            | (Self::OneOf { .. }, JsonType::Number) => json.len(),
-            (Self::StartsWith(prefix), JsonType::String) => prefix.len(),
-            _ => 0,
-        }
-    }
-
-    /// Whether it holds for a value.
-    fn holds(&self, Json { text, may_escape }: Json<'_>) -> bool {
+    /// Whether it holds for a value. Fuel is spent by the bytes that may be read of it: of a string no more than it is compared
+    /// with.
+    fn holds(
+        &self,
+        Json { text, may_escape }: Json<'_>,
+        fuel: &mut u64,
+    ) -> Result<bool, OutOfFuel> {
         let json = text.as_bytes();
-        match self {
-            Self::Exists => JsonType::of(json) != JsonType::Null,
-            Self::Truthy => is_truthy(json),
-            Self::OneOf { texts, numbers, booleans, .. } => match JsonType::of(json) {
-                JsonType::String => inside(json).is_some_and(|inside| {
-                    texts.iter().any(|wanted| match may_escape {
-                        true => string::is(inside, wanted),
-                        false => inside == wanted.as_bytes(),
-                    })
-                }),
-                JsonType::Number => serde_json::from_slice(json).is_ok_and(|found: Number| {
-                    numbers.iter().any(|wanted| is_number(&found, wanted))
-                }),
-                JsonType::Boolean => booleans[usize::from(json.first() == Some(&b't'))],
-                JsonType::Object | JsonType::Array | JsonType::Null => false,
-            },
-            Self::StartsWith(prefix) => {
-                inside(json).is_some_and(|inside| strip(inside, prefix).is_some())
+        let found = JsonType::of(json);
+        let mut read = |bytes| fuel::spend(fuel, fuel::TEST.of(bytes));
+        match (self, found) {
+            (Self::OneOf { texts, text_bytes, .. }, JsonType::String) => {
+                read(*text_bytes)?;
+                let inside = inside(json).unwrap_or_default();
+                Ok(texts.iter().any(|wanted| match may_escape {
+                    true => string::is(inside, wanted),
+                    false => inside == wanted.as_bytes(),
+                }))
             }
-            Self::IsType(wanted) => JsonType::of(json) == *wanted,
+            (Self::OneOf { numbers, .. }, JsonType::Number) => {
+                read(json.len())?;
+                Ok(serde_json::from_slice(json).is_ok_and(|found: Number| {
+                    numbers.iter().any(|wanted| is_number(&found, wanted))
+                }))
+            }
+            (Self::StartsWith(prefix), JsonType::String) => {
+                read(prefix.len())?;
+                let inside = inside(json).unwrap_or_default();
+                Ok(match may_escape {
+                    true => strip(inside, prefix).is_some(),
+                    false => inside.starts_with(prefix.as_bytes()),
+                })
+            }
+            (Self::Truthy, JsonType::Number | JsonType::Object | JsonType::Array) => {
+                read(json.len())?;
+                Ok(is_truthy(json))
+            }
+            (_, _) => {
+                read(0)?;
+                Ok(match self {
+                    Self::Exists => found != JsonType::Null,
+                    Self::Truthy => is_truthy(json),
+                    Self::OneOf { booleans, .. } => {
+                        found == JsonType::Boolean
+                            && booleans[usize::from(json.first() == Some(&b't'))]
+                    }
+                    Self::StartsWith(_) => false,
+                    Self::IsType(wanted) => found == *wanted,
+                })
+            }
         }
     }
 }
