@@ -17,7 +17,10 @@ use crate::evidence::{ENOUGH_SAMPLES, PathIndex, PathStep};
 use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::suggest::{PathSearch, Sought};
 use crate::plan::expr::query::{KeyRead, Step};
-use crate::plan::expr::{ForEach, Query, Reference};
+use crate::plan::expr::{ForEach, Level, Query, Reference};
+
+/// What it costs to read an expression that is written anew, for each of its bytes, in steps.
+const READ_STEPS: u64 = 50;
 
 /// What is wrong with the keys of an expression, the first of each chain of them.
 pub(in crate::gate::fit) fn keys(
@@ -27,6 +30,10 @@ pub(in crate::gate::fit) fn keys(
     for_each: Option<&ForEach>,
     scopes: &Scopes<'_>,
 ) -> Vec<Finding> {
+    let search = |(level, known)| {
+        (level, PathSearch::new(known, "", []).beside(scopes.paths_read(level, for_each)))
+    };
+    let searches: Vec<(Level, PathSearch<'_, '_>)> = scopes.levels(for_each).map(search).collect();
     let mut findings = Vec::new();
     let mut unknown: Vec<&KeyRead> = Vec::new();
     for key in query.keys() {
@@ -35,10 +42,12 @@ pub(in crate::gate::fit) fn keys(
         if unknown.iter().copied().any(is_told) {
             continue;
         }
-        let Some(known) = scopes.at(for_each, key.level) else { continue };
+        let search = searches.iter().find(|(level, _)| *level == key.level);
+        let Some((_, search)) = search else { continue };
+        let known = search.known();
         let read = KeyInExpression { pointer, query, name, for_each, scopes, key, known };
         let finding = match read.plain() {
-            Some(path) => read.unknown_path(&path),
+            Some(path) => read.unknown_path(&path, search),
             None => read.unknown_in_elements(),
         };
         if let Some(finding) = finding {
@@ -96,15 +105,17 @@ impl KeyInExpression<'_, '_> {
         steps.collect()
     }
 
-    fn unknown_path(&self, path: &[String]) -> Option<Finding> {
+    fn unknown_path(&self, path: &[String], search: &PathSearch<'_, '_>) -> Option<Finding> {
         let known = self.known;
         if known.admits_path(path) {
             return None;
         }
         // The keys after this one say more of what was meant.
-        let longest = self.query.keys().iter().filter(|it| it.level == self.key.level);
+        let is_behind =
+            |it: &&KeyRead| it.level == self.key.level && it.steps.starts_with(&self.key.steps);
+        let longest = self.query.keys().iter().filter(is_behind);
         let longest = longest.filter_map(|it| KeyInExpression { key: it, ..*self }.plain());
-        let whole = longest.filter(|it| it.starts_with(path)).max_by_key(Vec::len)?;
+        let whole = longest.max_by_key(Vec::len)?;
         let sibling = self.misspelt().and_then(|key| {
             let mut right = path.to_vec();
             key.item.clone_into(right.last_mut()?);
@@ -115,8 +126,6 @@ impl KeyInExpression<'_, '_> {
             let text = text.filter(|_| known.admits_path(&right))?;
             Some(Likely::new(text, is_certain))
         });
-        let paths = self.scopes.paths_read(self.key.level, self.for_each);
-        let search = PathSearch::new(known, "", []).beside(paths);
         let sought = Sought { given: &whole, name: self.name, property_type: None, is_key: false };
         let nearest = search.nearest(&sought);
         let is_typo = sibling.is_some() || nearest.as_ref().is_some_and(|it| it.is_clear_typo());
@@ -343,6 +352,9 @@ impl KeyInExpression<'_, '_> {
     }
 
     fn readable(&self, text: String) -> Option<String> {
+        if !self.known.efforts.searches.take(READ_STEPS * text.len() as u64) {
+            return None;
+        }
         Query::parse(&text, self.query.innermost()).ok().map(|_| text)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexSet;
+
 use super::error::Mistake;
 use super::function::{Function, FunctionName, Parameter};
 use super::keyed::KeyTest;
@@ -28,7 +30,7 @@ pub(super) fn compile(
         strict,
         zone,
         patterns,
-        inputs: Vec::new(),
+        inputs: IndexSet::new(),
         keys: Vec::new(),
         literals: Literals::default(),
         scope: Vec::new(),
@@ -42,6 +44,7 @@ pub(super) fn compile(
         Origin::Unknown | Origin::ListOf(..) => None,
     };
     let Compiler { inputs, keys, literals, variables, .. } = compiler;
+    let inputs: Vec<Reference> = inputs.into_iter().collect();
     let mut taken_apart = vec![false; inputs.len()];
     op.take_apart(false, &mut taken_apart);
     let zone = zone.cloned();
@@ -54,7 +57,7 @@ struct Compiler<'p> {
     strict: bool,
     zone: Option<&'p Zone>,
     patterns: &'p mut PatternBudget,
-    inputs: Vec<Reference>,
+    inputs: IndexSet<Reference>,
     keys: Vec<KeyRead>,
     literals: Literals,
     scope: Vec<(String, Bound)>,
@@ -270,12 +273,7 @@ impl Compiler<'_> {
             Part::Value(op, origin) => (op, origin),
             Part::Path(path) => {
                 let origin = Origin::of(&path);
-                let known = self.inputs.iter().position(|input| *input == path);
-                let index = known.unwrap_or_else(|| {
-                    self.inputs.push(path);
-                    self.inputs.len() - 1
-                });
-                (Op::Input(index), origin)
+                (Op::Input(self.inputs.insert_full(path).0), origin)
             }
         }
     }
