@@ -6,6 +6,7 @@ use std::slice::from_ref;
 use serde_json::Value;
 
 use super::describe::shown;
+use super::path;
 use crate::diagnostics::codes::UNKNOWN_PATH;
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
@@ -17,7 +18,7 @@ use crate::evidence::{ENOUGH_SAMPLES, PathIndex, PathStep};
 use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::suggest::{PathSearch, Sought};
 use crate::plan::expr::query::{KeyRead, Step};
-use crate::plan::expr::{ForEach, Level, Query, Reference};
+use crate::plan::expr::{ForEach, Query, Reference};
 
 /// What it costs to read an expression that is written anew, for each of its bytes, in steps.
 const READ_STEPS: u64 = 50;
@@ -30,10 +31,7 @@ pub(in crate::gate::fit) fn keys(
     for_each: Option<&ForEach>,
     scopes: &Scopes<'_>,
 ) -> Vec<Finding> {
-    let search = |(level, known)| {
-        (level, PathSearch::new(known, "", []).beside(scopes.paths_read(level, for_each)))
-    };
-    let searches: Vec<(Level, PathSearch<'_, '_>)> = scopes.levels(for_each).map(search).collect();
+    let searches = path::searches(scopes, for_each);
     let mut findings = Vec::new();
     let mut unknown: Vec<&KeyRead> = Vec::new();
     for key in query.keys() {
@@ -42,8 +40,7 @@ pub(in crate::gate::fit) fn keys(
         if unknown.iter().copied().any(is_told) {
             continue;
         }
-        let search = searches.iter().find(|(level, _)| *level == key.level);
-        let Some((_, search)) = search else { continue };
+        let Some(search) = path::at_level(&searches, key.level) else { continue };
         let known = search.known();
         let read = KeyInExpression { pointer, query, name, for_each, scopes, key, known };
         let finding = match read.plain() {

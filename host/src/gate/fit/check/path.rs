@@ -15,7 +15,7 @@ use crate::gate::fit::suggest::{
     Meant, NearestPath, PathSearch, Sought, other_spellings, parsed, relocate, rewritten,
 };
 use crate::graph::spec::PropertySpec;
-use crate::plan::expr::{ForEach, Iteration, Reference, Template};
+use crate::plan::expr::{ForEach, Iteration, Level, Reference, Template};
 use crate::plan::{Plan, Read, Role, innermost};
 
 /// What it costs to write a template anew, for each of its bytes, in steps.
@@ -228,6 +228,25 @@ fn through(at: &str, iteration: &Iteration, rest: &[String]) -> Finding {
         format!("a for_each over the array {array}, and {inside} inside of it"),
         format!("a path through the array {array}, which leads nowhere"),
     )
+}
+
+/// At each level, the search for a path that may be one that another value reads as well.
+pub(super) fn searches<'k, 't>(
+    scopes: &'k Scopes<'t>,
+    for_each: Option<&ForEach>,
+) -> Vec<(Level, PathSearch<'k, 't>)> {
+    let search = |(level, known)| {
+        (level, PathSearch::new(known, "", []).beside(scopes.paths_read(level, for_each)))
+    };
+    scopes.levels(for_each).map(search).collect()
+}
+
+/// The search at a level; none where nothing is known of that.
+pub(super) fn at_level<'s, 'k, 't>(
+    searches: &'s [(Level, PathSearch<'k, 't>)],
+    level: Level,
+) -> Option<&'s PathSearch<'k, 't>> {
+    searches.iter().find(|(it, _)| *it == level).map(|(_, search)| search)
 }
 
 /// The paths that are read for something else than a property: conditions, the session, spans, ids of edges. The defaults

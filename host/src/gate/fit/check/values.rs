@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::expression;
-use super::path::{PathUse, WantedAtPath};
+use super::path::{self, PathUse, WantedAtPath, at_level};
 use super::types::TypeCheck;
 use crate::diagnostics::finding::Finding;
 use crate::gate::fit::mapping::{Leaf, Mapping};
@@ -39,11 +39,7 @@ impl<'a> Group<'a> {
         let samples = samples.with_keys(&self.key_paths());
         let searches = self.searches(scopes);
         // A text may well hold again what other mappings read.
-        let in_texts = |(level, known)| {
-            let search = PathSearch::new(known, "", []);
-            (level, search.beside(scopes.paths_read(level, self.for_each)))
-        };
-        let in_texts = scopes.levels(self.for_each).map(in_texts).collect();
+        let in_texts = path::searches(scopes, self.for_each);
         let known = KnownAround { scopes, samples, searches, in_texts };
         let mut of_key = 0;
         for mapping in self.mappings {
@@ -110,14 +106,6 @@ struct KnownAround<'k, 't> {
     searches: Vec<(Level, PathSearch<'k, 't>)>,
     /// The same for templates.
     in_texts: Vec<(Level, PathSearch<'k, 't>)>,
-}
-
-/// The search at a level; none where nothing is known of that.
-fn at_level<'s, 'k, 't>(
-    searches: &'s [(Level, PathSearch<'k, 't>)],
-    level: Level,
-) -> Option<&'s PathSearch<'k, 't>> {
-    searches.iter().find(|(it, _)| *it == level).map(|(_, search)| search)
 }
 
 /// One value that a mapping may take.
