@@ -13,9 +13,14 @@ use wasmparser::Validator;
 use super::text::assert_one_line;
 use crate::support::sandbox;
 
-/// Little fuel, so that no module takes long.
+/// Little fuel, so that no module takes long; and time for a machine that does much else, so that it is fuel that ends one.
 static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| {
-    sandbox(options!(Limits { fuel_base: 200_000, fuel_per_byte: 100, ..Limits::default() }))
+    sandbox(options!(Limits {
+        fuel_base: 200_000,
+        fuel_per_byte: 100,
+        deadline_ms: 30_000,
+        ..Limits::default()
+    }))
 });
 
 /// Two events, and the first one again: what comes between must not show.
