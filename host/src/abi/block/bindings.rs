@@ -49,6 +49,14 @@ impl<'a> Bindings<'a> {
         self.document(place.level()).part(slot.start, slot.end)
     }
 
+    /// The JSON of the value at a place, if there is one.
+    #[inline]
+    pub(super) fn json(&self, place: ValuePlace) -> Option<Json<'a>> {
+        let slot = self.slot(place);
+        let json = || Json { text: self.text(place, slot), may_escape: slot.escaped };
+        slot.kind.is_there().then(json)
+    }
+
     /// Its bytes.
     #[inline]
     pub(super) fn bytes(&self, place: ValuePlace, slot: Slot) -> &'a [u8] {
@@ -86,10 +94,7 @@ impl Lookup for BoundValues<'_> {
 
     #[inline]
     fn json(&self, index: usize) -> Option<Json<'_>> {
-        let place = *self.places.get(index)?;
-        let slot = self.bindings.slot(place);
-        let json = || Json { text: self.bindings.text(place, slot), may_escape: slot.escaped };
-        slot.kind.is_there().then(json)
+        self.bindings.json(*self.places.get(index)?)
     }
 
     fn found(&self, index: usize) -> Option<Found<'_>> {

@@ -15,7 +15,8 @@ use crate::abi::event::declared::{
 use crate::abi::event::element::{self, ElementSlots, Entry, View};
 use crate::json::tape::{Doc, Tape};
 use crate::plan::expr::{
-    CompiledCondition, CompiledValue, Evaluated, JsonType, Memory, OutOfFuel, Over, fuel, is_truthy,
+    CompiledCondition, CompiledTest, CompiledValue, Evaluated, JsonType, Memory, OutOfFuel, Over,
+    fuel, is_truthy,
 };
 
 /// Fuel that each row costs, whatever is in it.
@@ -450,6 +451,7 @@ impl<'a> Fill<'a> {
         match &input.source {
             InputSource::Value(place) => self.copied(*place, bindings),
             InputSource::Truthy(place) => self.truthy(index, *place, bindings),
+            InputSource::Test(place, test) => self.passes(index, *place, test, bindings),
             InputSource::Condition(condition, places) => {
                 self.tested(index, condition, places, bindings)
             }
@@ -477,6 +479,20 @@ impl<'a> Fill<'a> {
         self.word(is_truthy(text))
     }
 
+    /// Whether what is at a place passes a test.
+    #[inline(never)]
+    fn passes(
+        &mut self,
+        index: usize,
+        place: ValuePlace,
+        test: &CompiledTest,
+        bindings: &Bindings<'_>,
+    ) -> Filled<Record> {
+        let before = self.fuel;
+        let holds = test.holds(bindings.json(place), &mut self.fuel);
+        self.decided(index, before, holds)
+    }
+
     /// Whether a condition holds.
     #[inline(never)]
     fn tested(
@@ -490,6 +506,17 @@ impl<'a> Fill<'a> {
             BoundValues::new(bindings, places, self.declared, &self.parts.memory, &self.numbers);
         let before = self.fuel;
         let holds = condition.holds(&values, &mut self.fuel);
+        self.decided(index, before, holds)
+    }
+
+    /// What it comes to that something holds, or doesn't, or that there isn't the fuel to tell, of which there was `before`.
+    #[inline]
+    fn decided(
+        &mut self,
+        index: usize,
+        before: u64,
+        holds: Result<bool, OutOfFuel>,
+    ) -> Filled<Record> {
         self.note_input(index, before);
         let holds = holds.map_err(|spent| self.out_of_fuel(FuelUse::Input(index), spent))?;
         self.word(holds)
@@ -543,18 +570,25 @@ impl<'a> Fill<'a> {
 
     /// `true` or `false`, whose texts are there once for all.
     fn word(&mut self, holds: bool) -> Filled<Record> {
-        let text: &[u8] = if holds { b"true" } else { b"false" };
-        let known = &mut self.words[usize::from(holds)];
-        // The limit has at most 32 bits.
-        let start = *known.get_or_insert(self.parts.texts.len() as u32);
-        if start as usize == self.parts.texts.len() {
-            self.parts.texts.extend_from_slice(text);
-            self.check_bytes()?;
-        }
         if holds {
             self.verdict = Verdict::Holds;
         }
+        let text: &[u8] = if holds { b"true" } else { b"false" };
+        let start = match self.words[usize::from(holds)] {
+            Some(start) => start,
+            None => self.first_word(holds, text)?,
+        };
         Ok(Record::new(SlotKind::Boolean, self.texts_at + start, text.len() as u32))
+    }
+
+    #[cold]
+    fn first_word(&mut self, holds: bool, text: &[u8]) -> Filled<u32> {
+        // The limit has at most 32 bits.
+        let start = self.parts.texts.len() as u32;
+        self.words[usize::from(holds)] = Some(start);
+        self.parts.texts.extend_from_slice(text);
+        self.check_bytes()?;
+        Ok(start)
     }
 
     fn holds(&self, input: usize) -> bool {

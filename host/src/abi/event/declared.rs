@@ -9,8 +9,8 @@ use super::withhold::Withhold;
 use crate::abi::section::{Input, InputKind, Rows};
 use crate::abi::slot::{Slot, SlotKind};
 use crate::plan::expr::{
-    CompiledCondition, CompiledQuery, CompiledValue, Empty, Expression, Level, Listed, Over,
-    QueryScope, Reference, SharedParts, Source,
+    CompiledCondition, CompiledQuery, CompiledTest, CompiledValue, Empty, Expression, Level,
+    Listed, Over, QueryScope, Reference, SharedParts, Source,
 };
 
 /// The inputs of a declaration, and its iterations, made ready.
@@ -76,6 +76,8 @@ pub(crate) enum InputSource {
     Truthy(ValuePlace),
     /// What is made of these values.
     Evaluated(CompiledValue, Vec<ValuePlace>),
+    /// Whether the value passes the test.
+    Test(ValuePlace, CompiledTest),
     /// Whether the condition holds of these values.
     Condition(CompiledCondition, Vec<ValuePlace>),
 }
@@ -83,7 +85,9 @@ pub(crate) enum InputSource {
 impl InputSource {
     fn places(&mut self) -> &mut [ValuePlace] {
         match self {
-            Self::Value(place) | Self::Truthy(place) => slice::from_mut(place),
+            Self::Value(place) | Self::Truthy(place) | Self::Test(place, _) => {
+                slice::from_mut(place)
+            }
             Self::Evaluated(_, places) | Self::Condition(_, places) => places,
         }
     }
@@ -349,10 +353,10 @@ impl Builder<'_> {
                     InputSource::Evaluated(compiled, places.clone())
                 }
             },
-            InputKind::When(condition) => {
-                let compiled = CompiledCondition::new(condition, &mut resolve);
-                InputSource::Condition(compiled, places.clone())
-            }
+            InputKind::When(condition) => match CompiledCondition::new(condition, &mut resolve) {
+                CompiledCondition::Test(index, test) => InputSource::Test(places[index], test),
+                compiled => InputSource::Condition(compiled, places.clone()),
+            },
         };
         let deepest = places.iter().map(|place| usize::from(place.level)).max().unwrap_or(0);
         let own = self.levels(input.rows).len() - 1;
@@ -404,7 +408,7 @@ impl Builder<'_> {
                     InputSource::Condition(condition, places) => {
                         condition.each_query(&mut |query| visit(query, places, input.rows));
                     }
-                    InputSource::Value(_) | InputSource::Truthy(_) => {}
+                    InputSource::Value(_) | InputSource::Truthy(_) | InputSource::Test(..) => {}
                 }
             }
             for (rows, list) in self.rows.iter().zip(&mut *lists) {

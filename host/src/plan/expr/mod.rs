@@ -15,7 +15,9 @@ mod value;
 pub use condition::{Condition, JsonType, Test};
 pub use conversion::Zone;
 pub(crate) use conversion::{Chain, Conversion, Converted, Json};
-pub(crate) use evaluate::{CompiledCondition, CompiledValue, Evaluated, Found, Lookup, is_truthy};
+pub(crate) use evaluate::{
+    CompiledCondition, CompiledTest, CompiledValue, Evaluated, Found, Lookup, is_truthy,
+};
 pub(crate) use fuel::OutOfFuel;
 pub(crate) use query::{CompiledQuery, Memory, QueryScope, SharedParts};
 pub use query::{Query, QueryError, QueryFailure};

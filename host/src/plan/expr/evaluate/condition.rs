@@ -59,10 +59,7 @@ impl CompiledCondition {
     pub(crate) fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
         match self {
             // Most are a single test.
-            Self::Test(index, test) => match event.json(*index) {
-                Some(json) => test.holds(json, fuel),
-                None => fuel::spend(fuel, fuel::TEST.of(0)).map(|()| false),
-            },
+            Self::Test(index, test) => test.holds(event.json(*index), fuel),
             _ => self.combined(event, fuel),
         }
     }
@@ -134,13 +131,15 @@ impl CompiledTest {
         }
     }
 
-    /// Whether it holds for a value. Fuel is spent by the bytes that may be read of it: of a string no more than it is compared
-    /// with.
-    fn holds(
-        &self,
-        Json { text, may_escape }: Json<'_>,
-        fuel: &mut u64,
-    ) -> Result<bool, OutOfFuel> {
+    /// Whether it holds for a value, if there is one. Fuel is spent by the bytes that may be read of it: of a string no more than it
+    /// is compared with.
+    ///
+    /// # Errors
+    /// [`OutOfFuel`], when that costs more than is left.
+    pub(crate) fn holds(&self, found: Option<Json<'_>>, fuel: &mut u64) -> Result<bool, OutOfFuel> {
+        let Some(Json { text, may_escape }) = found else {
+            return fuel::spend(fuel, fuel::TEST.of(0)).map(|()| false);
+        };
         let json = text.as_bytes();
         let found = JsonType::of(json);
         let mut read = |bytes| fuel::spend(fuel, fuel::TEST.of(bytes));

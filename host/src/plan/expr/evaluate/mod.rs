@@ -6,7 +6,7 @@ mod lookup;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use condition::{CompiledCondition, is_truthy};
+pub(crate) use condition::{CompiledCondition, CompiledTest, is_truthy};
 pub(crate) use lookup::{Found, Lookup};
 
 use std::borrow::Cow;
