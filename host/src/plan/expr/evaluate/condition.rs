@@ -58,7 +58,7 @@ impl CompiledCondition {
     #[inline]
     pub(crate) fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
         match self {
-            // Most are a single test.
+            // Most parts of larger ones are a test, and so are most conditions of rows.
             Self::Test(index, test) => test.holds(event.json(*index), fuel),
             _ => self.combined(event, fuel),
         }
