@@ -451,6 +451,9 @@ impl<'a> Fill<'a> {
         match &input.source {
             InputSource::Value(place) => self.copied(*place, bindings),
             InputSource::Truthy(place) => self.truthy(index, *place, bindings),
+            InputSource::First(places, constant) => {
+                self.first(index, places, constant.as_deref(), bindings)
+            }
             InputSource::Test(place, test) => self.passes(index, *place, test, bindings),
             InputSource::Condition(condition, places) => {
                 self.tested(index, condition, places, bindings)
@@ -477,6 +480,43 @@ impl<'a> Fill<'a> {
         self.note_input(index, before);
         spent.map_err(|spent| self.out_of_fuel(FuelUse::Input(index), spent))?;
         self.word(is_truthy(text))
+    }
+
+    /// What is at the first of these places where there is something, or else a constant, if there is one.
+    #[inline(never)]
+    fn first(
+        &mut self,
+        index: usize,
+        places: &[ValuePlace],
+        constant: Option<&str>,
+        bindings: &Bindings<'_>,
+    ) -> Filled<Record> {
+        let start = self.parts.texts.len();
+        for place in places {
+            let slot = bindings.slot(*place);
+            if !slot.kind.is_there() {
+                continue;
+            }
+            let text = bindings.bytes(*place, slot);
+            self.read(index, text.len())?;
+            if slot.kind != SlotKind::Null {
+                push_json(&mut self.parts.texts, slot, text);
+                return self.record(slot.kind, start);
+            }
+        }
+        let Some(constant) = constant else { return Ok(Record::default()) };
+        self.read(index, constant.len())?;
+        self.parts.texts.extend_from_slice(constant.as_bytes());
+        self.record(JsonType::of(constant.as_bytes()).into(), start)
+    }
+
+    /// Spends what it costs to read a value of so many bytes.
+    #[inline]
+    fn read(&mut self, index: usize, bytes: usize) -> Filled<()> {
+        let before = self.fuel;
+        let spent = fuel::spend(&mut self.fuel, fuel::VALUE.of(bytes));
+        self.note_input(index, before);
+        spent.map_err(|spent| self.out_of_fuel(FuelUse::Input(index), spent))
     }
 
     /// Whether what is at a place passes a test.

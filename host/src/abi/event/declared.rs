@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::slice;
 
+use serde_json::Value;
+
 use super::trie::Trie;
 use super::withhold::Withhold;
 use crate::abi::section::{Input, InputKind, Rows};
@@ -74,6 +76,8 @@ pub(crate) enum InputSource {
     Value(ValuePlace),
     /// Whether the value is truthy.
     Truthy(ValuePlace),
+    /// The first of these that is there and isn't null, as it is, or else the constant, as canonical JSON.
+    First(Vec<ValuePlace>, Option<String>),
     /// What is made of these values.
     Evaluated(CompiledValue, Vec<ValuePlace>),
     /// Whether the value passes the test.
@@ -88,7 +92,9 @@ impl InputSource {
             Self::Value(place) | Self::Truthy(place) | Self::Test(place, _) => {
                 slice::from_mut(place)
             }
-            Self::Evaluated(_, places) | Self::Condition(_, places) => places,
+            Self::First(places, _) | Self::Evaluated(_, places) | Self::Condition(_, places) => {
+                places
+            }
         }
     }
 }
@@ -327,6 +333,25 @@ fn plain_path(value: &Expression) -> Option<&Reference> {
     }
 }
 
+/// The paths of a value that is what is at the first of several where there is something, as it is, and the constant that it is
+/// otherwise.
+fn plain_paths(value: &Expression) -> Option<(Vec<&Reference>, Option<&Value>)> {
+    let Source::Coalesce(values) = &value.source else { return None };
+    if !value.convert.is_empty() {
+        return None;
+    }
+    let (paths, constant) = match values.split_last() {
+        Some((Expression { source: Source::Constant(constant), convert, .. }, paths))
+            if convert.is_empty() && !constant.is_null() =>
+        {
+            (paths, Some(constant))
+        }
+        _ => (values.as_slice(), None),
+    };
+    let paths = paths.iter().map(plain_path).collect::<Option<_>>()?;
+    Some((paths, constant))
+}
+
 impl Builder<'_> {
     fn prepare(&mut self, index: usize, input: &Input) -> PreparedInput {
         let mut places = Vec::new();
@@ -343,16 +368,20 @@ impl Builder<'_> {
                 resolve(reference);
                 InputSource::Truthy(places[0])
             }
-            InputKind::Value(value) => match plain_path(value) {
-                Some(reference) => {
+            InputKind::Value(value) => {
+                if let Some(reference) = plain_path(value) {
                     resolve(reference);
                     InputSource::Value(places[0])
-                }
-                None => {
+                } else if let Some((paths, constant)) = plain_paths(value) {
+                    for reference in paths {
+                        resolve(reference);
+                    }
+                    InputSource::First(places.clone(), constant.map(Value::to_string))
+                } else {
                     let compiled = CompiledValue::new(value, &mut resolve);
                     InputSource::Evaluated(compiled, places.clone())
                 }
-            },
+            }
             InputKind::When(condition) => match CompiledCondition::new(condition, &mut resolve) {
                 CompiledCondition::Test(index, test) => InputSource::Test(places[index], test),
                 compiled => InputSource::Condition(compiled, places.clone()),
@@ -408,7 +437,10 @@ impl Builder<'_> {
                     InputSource::Condition(condition, places) => {
                         condition.each_query(&mut |query| visit(query, places, input.rows));
                     }
-                    InputSource::Value(_) | InputSource::Truthy(_) | InputSource::Test(..) => {}
+                    InputSource::Value(_)
+                    | InputSource::Truthy(_)
+                    | InputSource::First(..)
+                    | InputSource::Test(..) => {}
                 }
             }
             for (rows, list) in self.rows.iter().zip(&mut *lists) {

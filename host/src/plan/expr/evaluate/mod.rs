@@ -125,7 +125,8 @@ impl CompiledValue {
         evaluated
     }
 
-    /// Leaves in `out` whatever it likes where the value isn't there. Values nest as deep as they were written.
+    /// Leaves in `out` whatever it likes where the value isn't there. Values nest as deep as they were written. Each kind of source has
+    /// functions of its own, which aren't inlined: none saves registers on the stack that only another one needs.
     fn append(
         &self,
         event: &impl Lookup,
@@ -133,22 +134,7 @@ impl CompiledValue {
         fuel: &mut u64,
     ) -> Result<Evaluated, OutOfFuel> {
         match &self.from {
-            CompiledSource::Path(index) => {
-                let Some(json) = event.json(*index) else { return Ok(Evaluated::Absent) };
-                fuel::spend(fuel, fuel::VALUE.of(json.text.len()))?;
-                if json.text == "null" {
-                    out.extend_from_slice(json.text.as_bytes());
-                    return Ok(Evaluated::Value(JsonType::Null));
-                }
-                let withholds_nested = event.withholds_nested(*index);
-                if let Some(in_text) = &self.in_text
-                    && let Some(evaluated) =
-                        in_text.evaluate(event, *index, withholds_nested, out, fuel)?
-                {
-                    return Ok(evaluated);
-                }
-                self.convert(json, withholds_nested, out, fuel)
-            }
+            CompiledSource::Path(index) => self.at_path(*index, event, out, fuel),
             CompiledSource::Constant(json) => {
                 fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
                 self.convert(json.as_str().into(), false, out, fuel)
@@ -175,6 +161,30 @@ impl CompiledValue {
         }
     }
 
+    /// Appends what the conversions make of what is at a path.
+    #[inline(never)]
+    fn at_path(
+        &self,
+        index: usize,
+        event: &impl Lookup,
+        out: &mut Vec<u8>,
+        fuel: &mut u64,
+    ) -> Result<Evaluated, OutOfFuel> {
+        let Some(json) = event.json(index) else { return Ok(Evaluated::Absent) };
+        fuel::spend(fuel, fuel::VALUE.of(json.text.len()))?;
+        if json.text == "null" {
+            out.extend_from_slice(json.text.as_bytes());
+            return Ok(Evaluated::Value(JsonType::Null));
+        }
+        let withholds_nested = event.withholds_nested(index);
+        if let Some(in_text) = &self.in_text
+            && let Some(evaluated) = in_text.evaluate(event, index, withholds_nested, out, fuel)?
+        {
+            return Ok(evaluated);
+        }
+        self.convert(json, withholds_nested, out, fuel)
+    }
+
     /// Whether something that it is made of may give no object and no array.
     fn withholds_nested(&self, event: &impl Lookup) -> bool {
         match &self.from {
@@ -193,6 +203,7 @@ impl CompiledValue {
 
     /// Appends what the conversions make of what `source` appends. `source` tells as well whether they may make no object and no
     /// array.
+    #[inline(never)]
     fn then_convert(
         &self,
         out: &mut Vec<u8>,
@@ -213,6 +224,7 @@ impl CompiledValue {
     }
 
     /// Appends what the conversions make of a value.
+    #[inline(never)]
     fn convert(
         &self,
         json: Json<'_>,
@@ -253,6 +265,7 @@ fn appended(outcome: StepOutcome<'_>, withholds_nested: bool, out: &mut Vec<u8>)
 }
 
 /// A string of these parts.
+#[inline(never)]
 fn template(
     parts: &[CompiledPart],
     event: &impl Lookup,
@@ -308,6 +321,7 @@ fn push_text(out: &mut Vec<u8>, json: Json<'_>) -> Option<usize> {
 }
 
 /// What an expression gives; null is nothing, and an empty string where the plan says so.
+#[inline(never)]
 fn of_query(
     query: &CompiledQuery,
     event: &impl Lookup,
@@ -327,6 +341,7 @@ fn of_query(
 }
 
 /// The first of these that is there, and which one it is.
+#[inline(never)]
 fn first<'v>(
     values: &'v [CompiledValue],
     event: &impl Lookup,
