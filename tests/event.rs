@@ -1,6 +1,7 @@
 //! The scanner against `serde_json`. Real events and the JSON test suite are in `cases/event.rs`.
 
 mod columns;
+mod first;
 mod rows;
 mod values;
 

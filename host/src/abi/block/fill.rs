@@ -115,8 +115,6 @@ pub(super) struct Fill<'a> {
     limits: BlockLimits,
     deadline: Deadline<'a>,
     parts: &'a mut BlockParts,
-    /// The records of the inputs, in their order, each absent to begin with. Those of columns stay so.
-    slots: &'a mut [[u8; SLOT_BYTES]],
     /// Where texts begin in a block without rows.
     texts_at: u32,
     /// Fuel that is left.
@@ -142,7 +140,6 @@ impl<'a> Fill<'a> {
         limits: BlockLimits,
         deadline: Deadline<'a>,
         parts: &'a mut BlockParts,
-        slots: &'a mut [[u8; SLOT_BYTES]],
     ) -> Self {
         let declared = projector.ready();
         parts.texts.clear();
@@ -152,14 +149,13 @@ impl<'a> Fill<'a> {
         parts.states.resize(declared.prepared.len(), InputState::default());
         parts.row_fuel.clear();
         parts.row_fuel.resize(declared.tables.len(), 0);
-        let records = HEADER_BYTES + size_of_val(slots);
+        let records = HEADER_BYTES + declared.prepared.len() * SLOT_BYTES;
         Self {
             projector,
             declared,
             limits,
             deadline,
             parts,
-            slots,
             // The limit has at most 32 bits, and the records are within it.
             texts_at: records as u32,
             fuel: limits.fuel,
@@ -177,12 +173,17 @@ impl<'a> Fill<'a> {
         Spent { fuel: self.limits.fuel - self.fuel, failed_conversions: self.failed }
     }
 
-    /// All inputs, from what the event's own paths lead to.
-    pub(super) fn all(&mut self, event: View<'_>) -> Result<(), BlockError> {
-        self.filled(event).map_err(|halt| self.why(halt))
+    /// All inputs, from what the event's own paths lead to. `slots` are the records of the inputs, in their order, each absent to begin
+    /// with; those of columns stay so.
+    pub(super) fn all(
+        &mut self,
+        event: View<'_>,
+        slots: &mut [[u8; SLOT_BYTES]],
+    ) -> Result<(), BlockError> {
+        self.filled(event, slots).map_err(|halt| self.why(halt))
     }
 
-    fn filled(&mut self, event: View<'_>) -> Filled<()> {
+    fn filled(&mut self, event: View<'_>, slots: &mut [[u8; SLOT_BYTES]]) -> Filled<()> {
         let declared = self.declared;
         self.parts.memory.get_mut().begin(declared.shared_parts);
         let bindings = Bindings::default().with(0, event);
@@ -191,11 +192,10 @@ impl<'a> Fill<'a> {
             if run.only_if.is_some_and(|guard| !self.holds(guard)) {
                 continue;
             }
-            for index in run.inputs.clone() {
-                let record = self.input(index, &bindings)?;
-                if let Some(slot) = self.slots.get_mut(index) {
-                    *slot = record.to_bytes();
-                }
+            let inputs = declared.prepared.get(run.inputs.clone()).unwrap_or_default();
+            let slots = slots.get_mut(run.inputs.clone()).unwrap_or_default();
+            for (index, (input, slot)) in run.inputs.clone().zip(inputs.iter().zip(slots)) {
+                *slot = self.input(index, input, &bindings)?.to_bytes();
             }
         }
         if declared.tables.is_empty() {
@@ -378,7 +378,7 @@ impl<'a> Fill<'a> {
         self.record_bytes += table.columns.len() * SLOT_BYTES;
         self.check_bytes()?;
         for column in &table.columns {
-            let record = self.input(*column, bindings)?;
+            let record = self.cell(*column, bindings)?;
             if let Some(records) = self.parts.tables.get_mut(index) {
                 records.push(record);
             }
@@ -389,24 +389,33 @@ impl<'a> Fill<'a> {
         Ok(())
     }
 
-    /// One input, or one cell of a column.
-    fn input(&mut self, index: usize, bindings: &Bindings<'_>) -> Filled<Record> {
+    /// One cell of a column.
+    fn cell(&mut self, index: usize, bindings: &Bindings<'_>) -> Filled<Record> {
         let declared = self.declared;
         let Some(input) = declared.prepared.get(index) else { return Ok(Record::default()) };
+        if input.only_if.is_some_and(|guard| !self.holds(guard)) {
+            // It may have been true of the row before.
+            if let Some(state) = self.parts.states.get_mut(index) {
+                state.holds = false;
+            }
+            return Ok(Record::default());
+        }
+        self.input(index, input, bindings)
+    }
+
+    /// One input, or one cell of a column, that isn't ruled out.
+    fn input(
+        &mut self,
+        index: usize,
+        input: &PreparedInput,
+        bindings: &Bindings<'_>,
+    ) -> Filled<Record> {
         if let (InputSource::Value(place), ValueScope::Row) = (&input.source, input.scope) {
             // It is no test and can't fail, so that nothing has to be noted of it.
-            let is_asked_for = input.only_if.is_none_or(|guard| self.holds(guard));
-            return if is_asked_for {
-                self.copied(*place, bindings)
-            } else {
-                Ok(Record::default())
-            };
+            return self.copied(*place, bindings);
         }
         self.verdict = Verdict::Plain;
-        let mut record = Record::default();
-        if input.only_if.is_none_or(|guard| self.holds(guard)) {
-            record = self.computed(index, input, bindings)?;
-        }
+        let record = self.computed(index, input, bindings)?;
         if let Some(state) = self.parts.states.get_mut(index) {
             state.holds = self.verdict == Verdict::Holds;
         }

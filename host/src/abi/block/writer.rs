@@ -152,8 +152,8 @@ impl BlockWriter {
         limits: BlockLimits,
     ) -> Result<(), BlockError> {
         let (slots, _) = self.block.get_mut(HEADER_BYTES..).unwrap_or_default().as_chunks_mut();
-        let mut fill = Fill::new(projector, limits, deadline, &mut self.parts, slots);
-        let filled = fill.all(projection.view(event));
+        let mut fill = Fill::new(projector, limits, deadline, &mut self.parts);
+        let filled = fill.all(projection.view(event), slots);
         self.spent = fill.spent();
         filled?;
         self.put_together(projector);
