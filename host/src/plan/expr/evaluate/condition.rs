@@ -95,6 +95,8 @@ impl CompiledCondition {
 pub(crate) enum CompiledTest {
     Exists,
     Truthy,
+    /// This string. Most tests are for one.
+    Is(String),
     /// One of these strings, numbers and booleans.
     OneOf {
         texts: Vec<String>,
@@ -121,6 +123,9 @@ impl CompiledTest {
     }
 
     fn one_of(wanted: &[Value]) -> Self {
+        if let [Value::String(text)] = wanted {
+            return Self::Is(text.clone());
+        }
         let texts: Vec<String> =
             wanted.iter().filter_map(Value::as_str).map(str::to_owned).collect();
         Self::OneOf {
@@ -144,14 +149,15 @@ impl CompiledTest {
         let found = JsonType::of(json);
         let mut read = |bytes| fuel::spend(fuel, fuel::TEST.of(bytes));
         match (self, found) {
+            (Self::Is(wanted), JsonType::String) => {
+                read(wanted.len())?;
+                Ok(is_text(json, may_escape, wanted))
+            }
             (Self::OneOf { texts, text_bytes, .. }, JsonType::String) => {
                 read(*text_bytes)?;
-                let inside = inside(json).unwrap_or_default();
-                Ok(match may_escape {
-                    true => texts.iter().any(|wanted| string::is(inside, wanted)),
-                    false => texts.iter().any(|wanted| inside == wanted.as_bytes()),
-                })
+                Ok(texts.iter().any(|wanted| is_text(json, may_escape, wanted)))
             }
+            (Self::Is(_), JsonType::Number) => read(json.len()).map(|()| false),
             (Self::OneOf { numbers, .. }, JsonType::Number) => {
                 read(json.len())?;
                 Ok(serde_json::from_slice(json).is_ok_and(|found: Number| {
@@ -179,7 +185,7 @@ impl CompiledTest {
                         found == JsonType::Boolean
                             && booleans[usize::from(json.first() == Some(&b't'))]
                     }
-                    Self::StartsWith(_) => false,
+                    Self::Is(_) | Self::StartsWith(_) => false,
                     Self::IsType(wanted) => found == *wanted,
                 })
             }
@@ -218,6 +224,13 @@ pub(crate) fn is_truthy(json: &[u8]) -> bool {
             inside.iter().any(|byte| !byte.is_ascii_whitespace())
         }
     }
+}
+
+/// Whether a string has this text.
+#[inline]
+fn is_text(json: &[u8], may_escape: bool, wanted: &str) -> bool {
+    let inside = inside(json).unwrap_or_default();
+    if may_escape { string::is(inside, wanted) } else { inside == wanted.as_bytes() }
 }
 
 /// Integers of 64 bits are the same where they are; other numbers where their doubles are.
