@@ -20,7 +20,7 @@ const VALUES: &[&str] = &[
     "[ ]",
 ];
 
-/// What is made of an event: the block, without what it begins with, and the fuel.
+/// What is made of an event: the block, and the fuel.
 fn made(value: &Value, empty: &str, event: &str) -> (Vec<u8>, u64) {
     let section = json!({
         "abi": 1, "function": "f", "event_types": ["e"], "empty": empty, "inputs": [value],
